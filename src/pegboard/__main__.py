@@ -1,0 +1,5 @@
+"""`python -m pegboard` is `pegboard`."""
+
+from pegboard.cli.main import main
+
+main()

@@ -1,0 +1,278 @@
+"""The composition root: settings in, a working board out. Also the Python API."""
+
+import os
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from pegboard.board import maintain
+from pegboard.board.describe import describe
+from pegboard.board.evaluate import evaluate, read_queries
+from pegboard.board.find import Ask, FindSettings, find
+from pegboard.board.sync import Sync, SyncReport
+from pegboard.board.worker import Worker, WorkerSettings, WorkReport
+from pegboard.config import Located, Settings, load, user_config_file
+from pegboard.embed.choose import make_embedder
+from pegboard.errors import ModelUnavailable, SourceError, UsageError
+from pegboard.gate.admission import admit
+from pegboard.model import Answer, Entry, Filters, Mode, Rejection, SourceRecord
+from pegboard.ports import Progress, Source, Store
+from pegboard.search.fusion import FusionSettings, Method
+from pegboard.sources.jsonl import JsonlSource
+from pegboard.sources.pytools import PytoolsSource
+from pegboard.store.sqlite.store import SqliteStore
+
+EVAL = "eval"
+
+
+def quiet(step: str, done: int, total: int | None) -> None:
+    """Progress that nobody watches."""
+
+
+def located(*, board: str | None = None, flags: Mapping[str, object] | None = None) -> Located:
+    """The settings that hold in the working folder."""
+    said = dict(flags or {}) | ({"board": board} if board else {})
+    return load(cwd=Path.cwd(), environ=os.environ, flags=said, user_file=user_config_file())
+
+
+@dataclass(slots=True)
+class SyncOutcome:
+    sources: list[SyncReport] = field(default_factory=list)
+    work: WorkReport = field(default_factory=WorkReport)
+    waiting: int = 0
+    notices: list[str] = field(default_factory=list)
+
+
+class Pegboard:
+    """One board and everything that can be done with it.
+
+    >>> with Pegboard.open() as board:
+    ...     for hit in board.search("send a message to my colleagues").hits:
+    ...         print(hit.id, hit.score)
+    """
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self.store = store
+        self.settings = settings
+        embed = settings.embed
+        self.embedder = make_embedder(
+            embed.provider,
+            model=embed.model,
+            device=embed.device,
+            dimension=embed.dimension,
+            threads=embed.threads,
+        )
+        self.target = self.embedder.fingerprint if self.embedder else None
+
+    @classmethod
+    def open(cls, board: str | None = None, *, create: bool = False, **flags: object) -> Self:
+        """The board of the working folder's project, or the one in this file."""
+        place = located(board=board, flags={k.replace("__", "."): v for k, v in flags.items()})
+        return cls(SqliteStore(place.board, create=create), place.settings)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.store.close()
+
+    def search(
+        self,
+        query: str,
+        *,
+        mode: str | None = None,
+        limit: int | None = None,
+        filters: Filters | None = None,
+    ) -> Answer:
+        found = self.settings.search
+        ask = Ask(query, Mode(mode or found.mode), filters or Filters(), limit or found.limit)
+        fusion = FusionSettings(
+            Method(found.fusion), found.alpha, found.k, found.bm25_weight, found.vector_weight
+        )
+        return find(self.store, self.embedder, ask, FindSettings(found.depth, fusion))
+
+    def show(self, name: str) -> Entry:
+        return describe(self.store, name)
+
+    def add_folder(
+        self, path: Path, *, name: str | None = None, namespace: str = "public"
+    ) -> SourceRecord:
+        folder = path.expanduser().resolve()
+        record = SourceRecord(
+            name=name or re.sub(r"[^a-z0-9_.-]+", "-", folder.name.lower()).strip("-") or "folder",
+            kind="pytools",
+            location=str(folder),
+            namespace=namespace,
+        )
+        next(self._source(record).scan({}), None)  # says so at once if this is no such folder
+        for other in self.store.ledger.sources():
+            if other.name == record.name and other.location != record.location:
+                raise UsageError(
+                    f"source {record.name!r} is already {other.location}",
+                    "give this one another name with --name",
+                )
+        self.store.ledger.add_source(record)
+        return record
+
+    def remove_source(self, name: str) -> None:
+        if not self.store.ledger.remove_source(name):
+            raise self._no_source(name)
+
+    def sync(
+        self,
+        names: Sequence[str] = (),
+        *,
+        full: bool = False,
+        embed: bool = True,
+        progress: Progress = quiet,
+        stop: threading.Event | None = None,
+    ) -> SyncOutcome:
+        outcome = SyncOutcome()
+        for record in self._chosen(names):
+            outcome.sources.append(self._sync_one(record, full, progress))
+        maintain.queue_missing(self.store, self.target, progress)
+        if embed:
+            self._work(outcome, progress, stop or threading.Event())
+        outcome.waiting = self.store.tasks.waiting()
+        return outcome
+
+    def _sync_one(self, record: SourceRecord, full: bool, progress: Progress) -> SyncReport:
+        sync = Sync(self.store, admit, record, self.target, progress)
+        try:
+            return sync.run(
+                self._source(record),
+                full=full,
+                keep_missing_days=self.settings.sync.keep_missing_days,
+            )
+        except SourceError as error:
+            sync.report.error = str(error)
+            return sync.report
+
+    def _work(self, outcome: SyncOutcome, progress: Progress, stop: threading.Event) -> None:
+        if self.embedder is None:
+            return
+        worker = self.worker()
+        try:
+            outcome.work = worker.drain(stop, progress)
+        except ModelUnavailable as error:
+            outcome.notices.append(f"nothing was embedded, search goes by words only: {error}")
+
+    def worker(self) -> Worker:
+        if self.embedder is None:
+            raise UsageError("embedding is disabled", "set embed.provider to something else")
+        embed = self.settings.embed
+        return Worker(
+            self.store,
+            self.embedder,
+            WorkerSettings(embed.batch_size, embed.lease_seconds, embed.max_attempts),
+        )
+
+    def backfill(
+        self, *, progress: Progress = quiet, stop: threading.Event | None = None, work: bool = True
+    ) -> SyncOutcome:
+        """Queue whatever has no vector of the present model, and embed it."""
+        outcome = SyncOutcome()
+        maintain.queue_missing(self.store, self.target, progress)
+        if work:
+            self._work(outcome, progress, stop or threading.Event())
+        outcome.waiting = self.store.tasks.waiting()
+        return outcome
+
+    def retry(self, name: str | None) -> int:
+        """Make failed embeddings pending again, of one item or of all."""
+        return self.store.tasks.revive(self.show(name).key if name else None)
+
+    def refresh(self, name: str | None, *, progress: Progress = quiet) -> int:
+        """Queue a new embedding, of one item or of all."""
+        if self.target is None:
+            raise UsageError("embedding is disabled", "set embed.provider to something else")
+        entry = self.show(name) if name else None
+        return maintain.refresh(self.store, self.target, entry, progress)
+
+    def status(self) -> maintain.Status:
+        return maintain.status(self.store, self.target)
+
+    def rejections(self) -> list[Rejection]:
+        return self.store.ledger.rejections()
+
+    def check(self) -> list[str]:
+        return maintain.check(self.store)
+
+    def evaluate(
+        self, folder: Path, *, mode: str, limit: int, progress: Progress = quiet
+    ) -> tuple[dict[str, object], list[str]]:
+        """Index the folder's tools here, ask its queries, and measure. Also returns notices."""
+        queries = read_queries(folder / "queries.jsonl")
+        tools = next(
+            (f for n in ("tools.jsonl", "tools.jsonl.gz") if (f := folder / n).is_file()), None
+        )
+        if tools is None:
+            raise UsageError(f"{folder} has neither tools.jsonl nor tools.jsonl.gz")
+        self.store.ledger.add_source(
+            SourceRecord(name=EVAL, kind="jsonl", location=str(tools.resolve()))
+        )
+        outcome = self.sync([EVAL], progress=progress)
+        if outcome.sources[0].error:
+            raise SourceError(outcome.sources[0].error)
+        if refused := outcome.sources[0].rejected.total():
+            outcome.notices.append(f"{refused} tools were refused: pegboard status --rejections")
+        measured = evaluate(
+            queries,
+            lambda text: self.search(
+                text, mode=mode, limit=limit, filters=Filters(sources=(EVAL,))
+            ),
+            lambda item_id: item_id.removeprefix(f"{EVAL}:"),
+            lambda done, total: progress("asking", done, total),
+        )
+        return measured | {"tools": self.store.tasks.counts().total, "mode": mode}, outcome.notices
+
+    def _chosen(self, names: Sequence[str]) -> list[SourceRecord]:
+        sources = {record.name: record for record in self.store.ledger.sources()}
+        for name in names:
+            if name not in sources:
+                raise self._no_source(name)
+        return [sources[name] for name in names] if names else list(sources.values())
+
+    def _no_source(self, name: str) -> UsageError:
+        known = ", ".join(record.name for record in self.store.ledger.sources()) or "none"
+        return UsageError(f"there is no source {name!r} on this board", f"known: {known}")
+
+    def _source(self, record: SourceRecord) -> Source:
+        make: dict[str, Callable[[], Source]] = {
+            "pytools": lambda: PytoolsSource(
+                record.name,
+                Path(record.location),
+                namespace=record.namespace,
+                max_file_bytes=self.settings.sync.max_file_bytes,
+            ),
+            "jsonl": lambda: JsonlSource(
+                record.name, Path(record.location), namespace=record.namespace
+            ),
+        }
+        if record.kind not in make:
+            raise UsageError(f"source {record.name!r} is of the unknown kind {record.kind!r}")
+        return make[record.kind]()
+
+
+@contextmanager
+def evaluation_board(board: Path | None, settings: Settings) -> Iterator[Pegboard]:
+    """The board an evaluation builds: kept if it was given a place, else gone afterwards."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="pegboard-eval-") as scratch:
+        store = SqliteStore(board or Path(scratch) / "board.db", create=True)
+        with Pegboard(store, settings) as pegboard:
+            yield pegboard

@@ -1,0 +1,1 @@
+"""The use cases, where the stages meet."""

@@ -1,0 +1,122 @@
+"""How well search does on anyone's own queries."""
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pegboard.errors import UsageError
+from pegboard.model import Answer
+
+CUTOFF = 10
+
+
+@dataclass(frozen=True, slots=True)
+class EvalQuery:
+    id: str
+    text: str
+    gold: tuple[str, ...]
+    alt: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def read_queries(path: Path) -> list[EvalQuery]:
+    if not path.is_file():
+        raise UsageError(f"{path} is not there", "an evaluation folder needs a queries.jsonl")
+    found = [_query(path, number, line) for number, line in _lines(path)]
+    if not found:
+        raise UsageError(f"{path} has no queries in it")
+    return found
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    try:
+        with path.open(encoding="utf-8") as file:
+            yield from ((n, line) for n, line in enumerate(file, start=1) if line.strip())
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8: {error}") from error
+
+
+def _query(path: Path, number: int, line: str) -> EvalQuery:
+    try:
+        row = json.loads(line)
+        gold = tuple(str(each) for each in row["gold"])
+        alt = {str(k): tuple(str(v) for v in vs) for k, vs in (row.get("alt") or {}).items()}
+        query = EvalQuery(str(row["id"]), str(row["query"]), gold, alt)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise UsageError(
+            f"{path}, line {number} is not a query: {type(error).__name__} {error}",
+            'a line is {"id": ..., "query": ..., "gold": [tool ids]}',
+        ) from error
+    if not gold:
+        raise UsageError(f"{path}, line {number}: gold is empty; name at least one tool id")
+    return query
+
+
+def places(query: EvalQuery, ranking: Sequence[str]) -> list[int]:
+    """Where each gold tool was found, from 1; one that was not found has no place."""
+    open_gold = list(query.gold)
+    found = []
+    for place, item in enumerate(ranking, start=1):
+        match = next((g for g in open_gold if item == g or item in query.alt.get(g, ())), None)
+        if match is not None:
+            open_gold.remove(match)
+            found.append(place)
+    return found
+
+
+def recall(found: Sequence[int], gold: int, k: int) -> float:
+    return sum(place <= k for place in found) / gold
+
+
+def ndcg(found: Sequence[int], gold: int, k: int) -> float:
+    gained = sum(1 / math.log2(place + 1) for place in found if place <= k)
+    ideal = sum(1 / math.log2(place + 1) for place in range(1, min(gold, k) + 1))
+    return gained / ideal
+
+
+def scores(query: EvalQuery, ranking: Sequence[str]) -> dict[str, float]:
+    found, gold = places(query, ranking), len(query.gold)
+    return {
+        "recall@1": recall(found, gold, 1),
+        "recall@5": recall(found, gold, 5),
+        "recall@10": recall(found, gold, CUTOFF),
+        "ndcg@5": ndcg(found, gold, 5),
+        "ndcg@10": ndcg(found, gold, CUTOFF),
+        "mrr": 1 / found[0] if found else 0.0,
+        "hit@1": float(bool(found) and found[0] == 1),
+        "complete@10": float(recall(found, gold, CUTOFF) == 1.0),
+        "zero_hit": float(not found),
+    }
+
+
+def evaluate(
+    queries: Sequence[EvalQuery],
+    ask: Callable[[str], Answer],
+    name_of: Callable[[str], str],
+    progress: Callable[[int, int], None],
+) -> dict[str, object]:
+    """Means over all queries, and how long a query took. `name_of` gives a hit's id in the data."""
+    rows = []
+    embed, search = [], []
+    ask("warm up")
+    for number, query in enumerate(queries, start=1):
+        answer = ask(query.text)
+        rows.append(scores(query, [name_of(hit.id) for hit in answer.hits]))
+        embed.append(answer.embed_seconds * 1000)
+        search.append(answer.search_seconds * 1000)
+        progress(number, len(queries))
+    means: dict[str, object] = {
+        name: round(sum(row[name] for row in rows) / len(rows), 4) for name in rows[0]
+    }
+    return means | {
+        "queries": len(queries),
+        "latency_ms": {"embed": _percentiles(embed), "search": _percentiles(search)},
+    }
+
+
+def _percentiles(values: Sequence[float]) -> dict[str, float]:
+    ordered = sorted(values)
+    return {
+        f"p{p}": round(ordered[min(len(ordered) - 1, len(ordered) * p // 100)], 2) for p in (50, 95)
+    }

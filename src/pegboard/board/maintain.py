@@ -1,0 +1,81 @@
+"""Upkeep: backfill, retry, refresh, status, and the check of the board's own rules."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pegboard.model import EmbeddingCounts, EmbeddingStatus, Entry, Fingerprint, SourceRecord
+from pegboard.ports import Progress, Store
+from pegboard.text import embedding_text, source_hash
+
+PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    facts: dict[str, object]
+    model: str
+    embeddings: EmbeddingCounts
+    waiting: int
+    sources: list[SourceRecord]
+    rejections: int
+
+
+def status(store: Store, target: Fingerprint | None) -> Status:
+    return Status(
+        facts=dict(store.facts()),
+        model=f"{target.provider}:{target.model}" if target else "disabled",
+        embeddings=store.tasks.counts(),
+        waiting=store.tasks.waiting(),
+        sources=store.ledger.sources(),
+        rejections=len(store.ledger.rejections()),
+    )
+
+
+def queue_missing(store: Store, target: Fingerprint | None, progress: Progress) -> int:
+    """Give every item without a vector of this model a task. Stopped half-way, it can be run again.
+
+    Without a model, items that wait for one are marked disabled instead.
+    """
+    if target is None:
+        return store.tasks.disable() if store.tasks.counts().pending else 0
+    queued = after = 0
+    while page := store.tasks.unembedded(target, after, PAGE):
+        after = page[-1].key
+        queued += store.tasks.enqueue(target, [_text_of(entry) for entry in page])
+        progress("queueing", queued, None)
+    return queued
+
+
+def refresh(store: Store, target: Fingerprint, entry: Entry | None, progress: Progress) -> int:
+    """Embed again, whether it is needed or not; the old vectors serve until the new are there."""
+    if entry is not None:
+        return store.tasks.enqueue(target, [_text_of(entry)])
+    queued = 0
+    for page in _pages(store):
+        wanted = [e for e in page if e.active and e.embedding.status is not EmbeddingStatus.BLANK]
+        queued += store.tasks.enqueue(target, [_text_of(each) for each in wanted])
+        progress("queueing", queued, None)
+    return queued
+
+
+def check(store: Store) -> list[str]:
+    """Every broken rule: those the store checks itself, and that each text hash fits its text."""
+    broken = store.check()
+    for page in _pages(store):
+        broken += [
+            f"{entry.item.id} has the text hash of another text"
+            for entry in page
+            if source_hash(embedding_text(entry.item)) != entry.embedding.source_hash
+        ]
+    return broken
+
+
+def _pages(store: Store) -> Iterator[list[Entry]]:
+    after = 0
+    while page := store.items.page(after, PAGE):
+        after = page[-1].key
+        yield page
+
+
+def _text_of(entry: Entry) -> tuple[int, str, str]:
+    return entry.key, entry.content_hash, embedding_text(entry.item)

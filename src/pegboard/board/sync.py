@@ -1,0 +1,122 @@
+"""Bring a board up to date with a source: scan, gate, put, and retire what is gone."""
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from pegboard.model import (
+    Candidate,
+    Finding,
+    Fingerprint,
+    Item,
+    LeftOut,
+    Rejection,
+    SourceRecord,
+    Unchanged,
+)
+from pegboard.ports import Progress, Source, Store
+
+BATCH = 200
+"""Items to a transaction: the write lock is held for a moment, and a kill loses little work."""
+
+Gate = Callable[[Candidate], Item | Rejection]
+
+
+@dataclass(slots=True)
+class SyncReport:
+    source: str
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    retired: int = 0
+    purged: int = 0
+    rejected: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+    error: str = ""
+    """Why the source as a whole could not be read; nothing of it was changed then."""
+
+
+class Sync:
+    """One pass over one source. What it has committed stays, wherever it is stopped."""
+
+    def __init__(
+        self,
+        store: Store,
+        gate: Gate,
+        record: SourceRecord,
+        target: Fingerprint | None,
+        progress: Progress,
+    ) -> None:
+        self.store = store
+        self.gate = gate
+        self.record = record
+        self.target = target
+        self.progress = progress
+        self.report = SyncReport(record.name)
+        self._items: list[Item] = []
+        self._rejections: list[Rejection] = []
+        self._present: list[str] = []
+        self._refused: list[str] = []
+        self._scanned = 0
+        self._rewrite = False
+
+    def run(self, source: Source, *, full: bool = False, keep_missing_days: float) -> SyncReport:
+        """With `full`, everything is read and written again, whether it changed or not."""
+        self._rewrite = full
+        known = {} if full else self.store.items.origins(self.record.name)
+        for finding in source.scan(known):
+            self._take(finding)
+            if len(self._items) + len(self._rejections) >= BATCH:
+                self._flush()
+        self._flush()
+        purge_before = time.time() - keep_missing_days * 86_400
+        self.report.retired, self.report.purged = self.store.items.retire(
+            self.record.name, self._present, purge_before
+        )
+        self.store.ledger.settle(self.record.name, (), [*self._present, *self._refused])
+        self.store.ledger.mark_synced(self.record.name)
+        self.progress("reading", self._scanned, self._scanned)
+        return self.report
+
+    def _take(self, finding: Finding) -> None:
+        self._scanned += 1
+        match finding:
+            case Unchanged(origin):
+                self.report.unchanged += 1
+                self._present.append(origin)
+            case LeftOut(_, reason):
+                self.report.left_out[reason] += 1
+            case Rejection():
+                self._refuse(finding)
+            case Candidate():
+                verdict = self.gate(finding)
+                if isinstance(verdict, Rejection):
+                    self._refuse(verdict)
+                else:
+                    self._items.append(verdict)
+            case _:
+                assert_never(finding)
+
+    def _refuse(self, rejection: Rejection) -> None:
+        self._rejections.append(rejection)
+        self._refused.append(rejection.origin)
+        self.report.rejected[rejection.code] += 1
+
+    def _flush(self) -> None:
+        if self._items:
+            put = self.store.items.put(self._items, self.target, rewrite=self._rewrite)
+            self.report.added += put.added
+            self.report.changed += put.changed
+            self.report.unchanged += put.unchanged
+            for refused in put.refused:
+                self._refuse(refused)
+            admitted = {item.origin for item in self._items} - {r.origin for r in put.refused}
+            self.store.ledger.settle(self.record.name, sorted(admitted), None)
+            self._present += sorted(admitted)
+            self._items = []
+        if self._rejections:
+            self.store.ledger.reject(self._rejections)
+            self._rejections = []
+        self.progress("reading", self._scanned, None)

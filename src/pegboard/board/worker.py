@@ -1,0 +1,145 @@
+"""Takes tasks, embeds their texts outside any transaction, and hangs the vectors that still fit."""
+
+import logging
+import os
+import platform
+import random
+import secrets
+import threading
+import time
+from dataclasses import dataclass
+
+from pegboard.errors import EmbeddingError, ModelUnavailable
+from pegboard.model import Task, Vector
+from pegboard.ports import Embedder, Progress, Store
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSettings:
+    batch_size: int = 128
+    lease_seconds: float = 60.0
+    max_attempts: int = 5
+    retry_seconds: float = 2.0
+    """The wait after the first failure; it doubles with each one, up to `max_retry_seconds`."""
+    max_retry_seconds: float = 300.0
+    poll_seconds: float = 1.0
+
+
+@dataclass(slots=True)
+class WorkReport:
+    embedded: int = 0
+    superseded: int = 0
+    failed: int = 0
+
+
+class Worker:
+    """Can be killed at any instruction: what it held comes back when its lease ends, or sooner."""
+
+    def __init__(self, store: Store, embedder: Embedder, settings: WorkerSettings) -> None:
+        self.store = store
+        self.embedder = embedder
+        self.settings = settings
+        self.report = WorkReport()
+        self.owner = f"{platform.node()}:{os.getpid()}:{secrets.token_hex(4)}"
+
+    def drain(self, stop: threading.Event, progress: Progress) -> WorkReport:
+        """Work until nothing is due. Raises `ModelUnavailable` if nothing can be embedded."""
+        self.release_dead()
+        total = self.store.tasks.waiting()
+        while not stop.is_set() and self.step():
+            done = self.report.embedded + self.report.superseded + self.report.failed
+            progress("embedding", done, max(total, done))
+        return self.report
+
+    def run(self, stop: threading.Event) -> WorkReport:
+        """Work until told to stop; a model that is gone for a while is waited for."""
+        self.release_dead()
+        while not stop.is_set():
+            try:
+                busy = self.step()
+            except ModelUnavailable as error:
+                log.error("%s; trying again in %g s", error, self.settings.max_retry_seconds)
+                stop.wait(self.settings.max_retry_seconds)
+                continue
+            if not busy:
+                stop.wait(self.settings.poll_seconds)
+        return self.report
+
+    def step(self) -> bool:
+        """One batch; false if there was none."""
+        target = self.embedder.fingerprint
+        tasks = self.store.tasks.claim(
+            target, self.owner, self.settings.batch_size, self.settings.lease_seconds
+        )
+        if not tasks:
+            return False
+        try:
+            done = self._embed(tasks)
+        except BaseException:
+            self.store.tasks.release(self.owner)
+            raise
+        hung = self.store.tasks.finish(target, self.owner, done)
+        self.report.embedded += hung
+        self.report.superseded += len(done) - hung
+        return True
+
+    def _embed(self, tasks: list[Task]) -> list[tuple[Task, Vector]]:
+        """The whole batch at once; if that fails, one by one, so that one bad text stands alone."""
+        try:
+            return list(zip(tasks, self._vectors(tasks), strict=True))
+        except ModelUnavailable:
+            raise
+        except Exception:
+            if len(tasks) > 1:
+                log.exception("a batch of %d could not be embedded; trying one by one", len(tasks))
+                return [pair for task in tasks for pair in self._embed([task])]
+            log.exception("task %d could not be embedded", tasks[0].id)
+            self._give_up_or_retry(tasks[0])
+            return []
+
+    def _vectors(self, tasks: list[Task]) -> list[Vector]:
+        vectors = self.embedder.embed([task.text for task in tasks])
+        expected = 4 * self.embedder.fingerprint.dimension
+        if len(vectors) != len(tasks) or any(len(vector) != expected for vector in vectors):
+            raise EmbeddingError(
+                f"the embedder answered {len(vectors)} vectors for {len(tasks)} texts, "
+                f"or vectors of another length than {expected // 4}"
+            )
+        return vectors
+
+    def _give_up_or_retry(self, task: Task) -> None:
+        error = "could not be embedded; the worker's log has the traceback"
+        if task.attempts >= self.settings.max_attempts:
+            self.store.tasks.fail(self.owner, task, error, None)
+            self.report.failed += 1
+        else:
+            retry_at = time.time() + backoff(task.attempts, self.settings)
+            self.store.tasks.fail(self.owner, task, error, retry_at)
+
+    def release_dead(self) -> int:
+        """Take back what processes of this machine held when they died."""
+        released = 0
+        for owner in self.store.tasks.owners():
+            host, _, rest = owner.partition(":")
+            pid = rest.partition(":")[0]
+            if host == platform.node() and pid.isdecimal() and not _alive(int(pid)):
+                released += self.store.tasks.release(owner)
+        return released
+
+
+def backoff(attempts: int, settings: WorkerSettings) -> float:
+    """Seconds to wait after this many attempts, with jitter so that workers do not move in step."""
+    longest = min(settings.retry_seconds * 2.0 ** (attempts - 1), settings.max_retry_seconds)
+    return longest * random.uniform(0.5, 1.0)  # noqa: S311 (no secret depends on it)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,65 @@
+"""The `pegboard` command: its subcommands, and what becomes of errors."""
+
+import logging
+import os
+import sys
+from typing import NoReturn
+
+import click
+
+from pegboard import __version__
+from pegboard.cli import filling, looking, upkeep
+from pegboard.errors import EXIT_INTERRUPTED, PegboardError, exit_code
+
+log = logging.getLogger(__name__)
+
+UNEXPECTED = 70
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, "-V", "--version")
+def cli() -> None:
+    """Every tool your agents have, found in milliseconds.
+
+    Begin with: pegboard init; pegboard add folder PATH; pegboard sync; pegboard search "..."
+    """
+
+
+for command in (
+    filling.init,
+    filling.add,
+    filling.remove,
+    filling.sync,
+    looking.search,
+    looking.show,
+    looking.eval_,
+    upkeep.status,
+    upkeep.worker,
+    upkeep.backfill,
+    upkeep.retry,
+    upkeep.refresh,
+    upkeep.doctor,
+):
+    cli.add_command(command)
+
+
+def main() -> NoReturn:
+    try:
+        code = cli.main(standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except PegboardError as error:
+        click.secho(f"error: {error}", fg="red", err=True)
+        sys.exit(exit_code(error))
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("stopped; nothing is lost, run it again to go on", err=True)
+        sys.exit(EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except Exception:
+        log.exception("pegboard met an error it does not know; please report it")
+        sys.exit(UNEXPECTED)
+    sys.exit(code if isinstance(code, int) else 0)

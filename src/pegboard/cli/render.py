@@ -1,0 +1,120 @@
+"""Values as text for people and as JSON for programs."""
+
+import dataclasses
+import json
+import shutil
+import sys
+import time
+from collections.abc import Mapping, Sequence
+
+import click
+
+from pegboard.board.maintain import Status
+from pegboard.board.sync import SyncReport
+from pegboard.model import Answer, Entry, Rejection
+from pegboard.text import first_sentence
+
+
+def print_json(value: object) -> None:
+    click.echo(json.dumps(plain(value), ensure_ascii=sys.stdout.encoding != "utf-8", indent=2))
+
+
+def plain(value: object) -> object:
+    """Dataclasses, tuples and bytes as what JSON has words for."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [plain(each) for each in value]
+    return value
+
+
+def hits(answer: Answer) -> None:
+    width = max(shutil.get_terminal_size((100, 20)).columns, 60)
+    for number, hit in enumerate(answer.hits, start=1):
+        click.echo(
+            f"{number:>2}. "
+            + click.style(hit.id, bold=True)
+            + click.style(f"  {hit.score:.2f} {hit.match_type}", fg="green")
+        )
+        click.echo(f"    {clipped(first_sentence(hit.description), width - 4)}")
+        click.secho(f"    {clipped(hit.reason, width - 4)}", dim=True)
+
+
+def clipped(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
+
+
+def sync_report(report: SyncReport) -> None:
+    click.echo(
+        f"{report.source}: {report.added} added, {report.changed} changed, "
+        f"{report.unchanged} unchanged, {report.retired} gone"
+        + (f", {report.purged} removed for good" if report.purged else "")
+    )
+    for title, counted in (("refused", report.rejected), ("left out", report.left_out)):
+        if counted:
+            details = ", ".join(f"{reason} {n}" for reason, n in sorted(counted.items()))
+            click.secho(f"  {title}: {counted.total()} ({details})", fg="yellow")
+    if report.rejected:
+        click.echo("  see them with: pegboard status --rejections")
+
+
+def entry(found: Entry) -> None:
+    item, embedding = found.item, found.embedding
+    click.secho(item.id, bold=True)
+    facts = {
+        "kind": item.kind.value + (f" ({item.tool_type})" if item.tool_type else ""),
+        "namespace": item.namespace,
+        "tags": ", ".join(item.tags),
+        "from": f"{item.source} / {item.origin}",
+        "version": item.version.version if item.version else "",
+        "state": "active" if found.active else f"inactive ({found.drift})",
+        "embedding": embedding.status.value + (f" by {embedding.model}" if embedding.model else ""),
+        "error": embedding.error,
+        "updated": ago(found.updated_at),
+    }
+    for name, value in facts.items():
+        if value:
+            click.echo(f"  {name:<10} {value}")
+    click.echo()
+    click.echo(item.description)
+    if item.input_schema:
+        click.echo()
+        click.echo("Input:")
+        click.echo(json.dumps(item.input_schema, ensure_ascii=False, indent=2))
+
+
+def status(found: Status) -> None:
+    for name, value in found.facts.items():
+        click.echo(f"{name:<10} {value}")
+    click.echo(f"{'model':<10} {found.model}")
+    counts = dataclasses.asdict(found.embeddings)
+    click.echo(f"{'items':<10} {counts.pop('total')}")
+    click.echo(f"{'embedding':<10} " + ", ".join(f"{n} {name}" for name, n in counts.items()))
+    click.echo(f"{'waiting':<10} {found.waiting} tasks")
+    click.echo(f"{'refused':<10} {found.rejections}")
+    for record in found.sources:
+        synced = f"synced {ago(record.synced_at)}" if record.synced_at else "never synced"
+        click.echo(f"{'source':<10} {record.name} ({record.kind}) {record.location}, {synced}")
+
+
+def rejections(found: Sequence[Rejection]) -> None:
+    for each in found:
+        click.echo(click.style(f"{each.source} / {each.origin}", bold=True) + f"  {each.code}")
+        click.echo(f"    {each.reason}")
+
+
+def measures(found: Mapping[str, object]) -> None:
+    for name, value in found.items():
+        click.echo(f"{name:<12} {value}")
+
+
+def ago(moment: float) -> str:
+    seconds = max(time.time() - moment, 0)
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= length:
+            return f"{int(seconds // length)} {unit} ago"
+    return "just now"

@@ -1,0 +1,140 @@
+"""Commands that keep a board well: status, worker, backfill, retry, refresh, doctor."""
+
+import dataclasses
+import logging
+
+import click
+
+from pegboard.app import Pegboard
+from pegboard.cli import render
+from pegboard.cli.shared import command_options, notice, progress_bar, stop_on_signals
+from pegboard.errors import InvariantBroken, ModelUnavailable, UsageError
+
+
+@click.command()
+@click.option("--rejections", is_flag=True, help="List what the gate refused, and why.")
+@command_options
+def status(rejections: bool, board: str | None, as_json: bool) -> None:
+    """Show what is on the board, how far its vectors are, and where it came from."""
+    with Pegboard.open(board) as pegboard:
+        found = pegboard.status()
+        refused = pegboard.rejections()
+    if as_json:
+        render.print_json(refused if rejections else found)
+    elif rejections:
+        render.rejections(refused)
+        click.echo(f"{len(refused)} refused")
+    else:
+        render.status(found)
+
+
+@click.command()
+@click.option("--once", is_flag=True, help="End when nothing is due.")
+@command_options
+def worker(once: bool, board: str | None, as_json: bool) -> None:
+    """Embed what is queued, until stopped.
+
+    SIGTERM or Ctrl-C ends it after the batch in hand; a second one gives the batch back.
+    """
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    with Pegboard.open(board) as pegboard, stop_on_signals() as stop:
+        hand = pegboard.worker()
+        with progress_bar(show=once and not as_json) as progress:
+            report = hand.drain(stop, progress) if once else hand.run(stop)
+    if as_json:
+        render.print_json(report)
+    else:
+        click.echo(
+            f"embedded {report.embedded}, superseded {report.superseded}, failed {report.failed}"
+        )
+
+
+@click.command()
+@click.option("--queue-only", is_flag=True, help="Leave the embedding to a worker.")
+@command_options
+def backfill(queue_only: bool, board: str | None, as_json: bool) -> None:
+    """Give every item a vector of the present model. Can be stopped and run again."""
+    with Pegboard.open(board) as pegboard, stop_on_signals() as stop:
+        with progress_bar(show=not as_json) as progress:
+            outcome = pegboard.backfill(progress=progress, stop=stop, work=not queue_only)
+        counts = pegboard.status().embeddings
+    if as_json:
+        render.print_json(dataclasses.asdict(counts) | {"embedded": outcome.work.embedded})
+    else:
+        click.echo(", ".join(f"{n} {name}" for name, n in dataclasses.asdict(counts).items()))
+    notice(*outcome.notices)
+    if stop.is_set():
+        raise KeyboardInterrupt
+
+
+def _one_or_all(item: str | None, everything: bool) -> None:
+    if (item is None) == (not everything):
+        raise UsageError("say which: give an ID, or --all")
+
+
+@click.command()
+@click.argument("item", metavar="[ID]", required=False)
+@click.option("--all", "everything", is_flag=True, help="Everything that failed.")
+@command_options
+def retry(item: str | None, everything: bool, board: str | None, as_json: bool) -> None:
+    """Queue failed embeddings again."""
+    _one_or_all(item, everything)
+    with Pegboard.open(board) as pegboard:
+        queued = pegboard.retry(item)
+    _queued(queued, as_json)
+
+
+@click.command()
+@click.argument("item", metavar="[ID]", required=False)
+@click.option("--all", "everything", is_flag=True, help="The whole board.")
+@command_options
+def refresh(item: str | None, everything: bool, board: str | None, as_json: bool) -> None:
+    """Queue new embeddings, needed or not; the old ones serve until the new are there."""
+    _one_or_all(item, everything)
+    with Pegboard.open(board) as pegboard, progress_bar(show=not as_json) as progress:
+        queued = pegboard.refresh(item, progress=progress)
+    _queued(queued, as_json)
+
+
+def _queued(queued: int, as_json: bool) -> None:
+    if as_json:
+        render.print_json({"queued": queued})
+    else:
+        click.echo(f"queued {queued}; embed with: pegboard backfill, or pegboard worker")
+
+
+@click.command()
+@click.option("--fix", is_flag=True, help="Queue whatever lacks its vector or its task.")
+@command_options
+def doctor(fix: bool, board: str | None, as_json: bool) -> None:
+    """Check the board against its own rules, and the model against its hash.
+
+    Exit code 9 if something is wrong.
+    """
+    with Pegboard.open(board) as pegboard:
+        fixed = pegboard.backfill(work=False).waiting if fix else 0
+        broken = pegboard.check()
+        facts = pegboard.status().facts
+        model = "disabled"
+        if pegboard.embedder is not None:
+            try:
+                pegboard.embedder.embed_query("is the model well?")
+                model = "ok"
+            except ModelUnavailable as error:
+                model = str(error)
+                broken.append(f"the model cannot be used: {error.message}")
+    if as_json:
+        render.print_json({"broken": broken, "model": model, "queued": fixed, "board": facts})
+    else:
+        for rule in broken:
+            click.secho(f"- {rule}", fg="red")
+    if broken:
+        raise InvariantBroken(
+            f"{len(broken)} things are wrong with {facts['board']}",
+            "queue what is missing with: pegboard doctor --fix; "
+            "write everything again with: pegboard sync --full",
+        )
+    if not as_json:
+        click.echo(
+            f"{facts['board']} is well ({facts['engine']}, {facts['vectors']}; model {model})"
+        )

@@ -1,0 +1,216 @@
+"""Settings: defaults < user file < project `pegboard.toml` < environment < flags. Read once."""
+
+import math
+import tomllib
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from pegboard.errors import ConfigError
+
+PROJECT_FILE = "pegboard.toml"
+ENV_PREFIX = "PEGBOARD_"
+IGNORED_ENV = "PEGBOARD_TEST_"
+_TYPE_NAMES: Mapping[type, str] = {int: "a whole number", float: "a number", str: "text"}
+
+
+def setting(default: Any, about: str, **bounds: Any) -> Any:  # noqa: ANN401 (as dataclasses.field)
+    """A field with its documentation and the bounds of its value."""
+    return field(default=default, metadata={"about": about, **bounds})
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedSettings:
+    provider: str = setting("local", "who makes vectors", choices=("local", "test", "disabled"))
+    model: str = setting("", "model name; empty takes the provider's own")
+    device: str = setting("auto", "where a local model runs", choices=("auto", "cpu", "gpu"))
+    dimension: int = setting(0, "vector length; 0 takes the model's own", least=0, most=16_384)
+    threads: int = setting(0, "threads for local models; 0 uses the cores, at most 4", least=0)
+    batch_size: int = setting(128, "texts that a worker takes at once", least=1, most=10_000)
+    max_attempts: int = setting(5, "tries before a task is given up", least=1, most=100)
+    lease_seconds: float = setting(60.0, "how long a worker may hold a task", least=0.1)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    mode: str = setting("hybrid", "default mode", choices=("hybrid", "bm25", "vector"))
+    limit: int = setting(5, "hits in an answer", least=1, most=1000)
+    depth: int = setting(100, "items that each leg puts forward", least=1, most=10_000)
+    fusion: str = setting("sum", "how legs become one ranking", choices=("sum", "rrf"))
+    alpha: float = setting(0.7, "weight of meaning against words in `sum`", least=0.0, most=1.0)
+    k: int = setting(60, "the constant of `rrf`", least=1, most=10_000)
+    bm25_weight: float = setting(1.0, "weight of words in `rrf`", least=0.0, most=100.0)
+    vector_weight: float = setting(1.0, "weight of meaning in `rrf`", least=0.0, most=100.0)
+
+
+@dataclass(frozen=True, slots=True)
+class SyncSettings:
+    max_file_bytes: int = setting(1 << 20, "larger files are refused", least=1)
+    keep_missing_days: float = setting(
+        30.0, "days before an item that left its source is removed", least=0.0
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    board: str = setting("", "the board's file; empty means .pegboard/board.db of the project")
+    embed: EmbedSettings = field(default_factory=EmbedSettings)
+    search: SearchSettings = field(default_factory=SearchSettings)
+    sync: SyncSettings = field(default_factory=SyncSettings)
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Settings, and the place they are for."""
+
+    settings: Settings
+    project: Path | None
+    """The folder of the nearest `pegboard.toml`, if there is one above the working folder."""
+    board: Path
+
+
+Layer = dict[str, tuple[object, str]]
+"""`section.key` to value and the place that said so."""
+
+
+def load(
+    *, cwd: Path, environ: Mapping[str, str], flags: Mapping[str, object], user_file: Path | None
+) -> Located:
+    project = find_project(cwd)
+    said: Layer = {}
+    for path in (user_file, project / PROJECT_FILE if project else None):
+        if path is not None and path.is_file():
+            said |= _from_file(path)
+    said |= _from_environment(environ)
+    said |= {key: (value, f"flag --{key.rpartition('.')[2]}") for key, value in flags.items()}
+    settings = _build(said)
+    return Located(settings, project, _board_path(settings.board, cwd, project, said))
+
+
+def user_config_file() -> Path:
+    return platformdirs.user_config_path("pegboard") / "config.toml"
+
+
+def find_project(start: Path) -> Path | None:
+    return next(
+        (folder for folder in (start, *start.parents) if (folder / PROJECT_FILE).is_file()), None
+    )
+
+
+def _board_path(board: str, cwd: Path, project: Path | None, said: Layer) -> Path:
+    if not board:
+        home = project / ".pegboard" if project else platformdirs.user_data_path("pegboard")
+        return home / "board.db"
+    where = said["board"][1]
+    base = Path(where).parent if where.endswith(".toml") else cwd
+    return base / Path(board).expanduser()
+
+
+def known_settings() -> Iterator[tuple[str, type, Mapping[str, Any], object]]:
+    """Every setting as `section.key`, type, metadata and default."""
+    yield from _known(Settings, "")
+
+
+def _known(cls: type, prefix: str) -> Iterator[tuple[str, type, Mapping[str, Any], object]]:
+    hints = typing.get_type_hints(cls)
+    for each in fields(cls):
+        kind = hints[each.name]
+        if is_dataclass(kind) and isinstance(kind, type):
+            yield from _known(kind, f"{prefix}{each.name}.")
+        else:
+            yield f"{prefix}{each.name}", kind, each.metadata, each.default
+
+
+def env_name(key: str) -> str:
+    return ENV_PREFIX + key.replace(".", "_").upper()
+
+
+def _from_file(path: Path) -> Layer:
+    try:
+        document = tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}") from error
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+    said: Layer = {}
+    known = {key for key, *_ in known_settings()}
+    for key, value in _flat(document, ""):
+        if key not in known:
+            raise ConfigError(f"{path}: unknown setting {key!r}", _suggestion(key, known))
+        said[key] = (value, str(path))
+    return said
+
+
+def _flat(table: Mapping[str, object], prefix: str) -> Iterator[tuple[str, object]]:
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _from_environment(environ: Mapping[str, str]) -> Layer:
+    names = {env_name(key): (key, kind) for key, kind, _, _ in known_settings()}
+    said: Layer = {}
+    for name, text in environ.items():
+        if not name.startswith(ENV_PREFIX) or name.startswith(IGNORED_ENV):
+            continue
+        if name not in names:
+            raise ConfigError(f"environment: unknown setting {name}", _suggestion(name, set(names)))
+        key, kind = names[name]
+        said[key] = (_parsed(text, kind), f"environment variable {name}")
+    return said
+
+
+def _parsed(text: str, kind: type) -> object:
+    """A variable's text as the type its setting has, or the text itself if it is not one."""
+    try:
+        return kind(text) if kind in (int, float) else text
+    except ValueError:
+        return text
+
+
+def _suggestion(key: str, known: set[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(key, known, n=1)
+    return f"did you mean {near[0]!r}?" if near else "known: " + ", ".join(sorted(known))
+
+
+def _build(said: Layer) -> Settings:
+    sections: dict[str, dict[str, object]] = {}
+    for key, kind, metadata, _ in known_settings():
+        if key in said:
+            value, where = said[key]
+            section, _, name = key.rpartition(".")
+            sections.setdefault(section, {})[name] = _checked(key, value, where, kind, metadata)
+    top = typing.cast("dict[str, Any]", sections.get("", {}))
+    parts = typing.cast("dict[str, dict[str, Any]]", sections)
+    return Settings(
+        **top,
+        embed=EmbedSettings(**parts.get("embed", {})),
+        search=SearchSettings(**parts.get("search", {})),
+        sync=SyncSettings(**parts.get("sync", {})),
+    )
+
+
+def _checked(
+    key: str, value: object, where: str, kind: type, metadata: Mapping[str, Any]
+) -> object:
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if type(value) is not kind:
+        raise ConfigError(f"{where}: {key} is {value!r}; it must be {_TYPE_NAMES[kind]}")
+    choices = metadata.get("choices")
+    if choices and value not in choices:
+        raise ConfigError(f"{where}: {key} is {value!r}; it must be one of {', '.join(choices)}")
+    if isinstance(value, int | float):
+        least, most = metadata.get("least", -math.inf), metadata.get("most", math.inf)
+        if not least <= value <= most:
+            bound = f"at least {least:g}" if value < least else f"at most {most:g}"
+            raise ConfigError(f"{where}: {key} is {value!r}; it must be {bound}")
+    return value

@@ -1,0 +1,41 @@
+"""Which embedder the settings ask for."""
+
+from pegboard.embed.hashed import HashedEmbedder
+from pegboard.embed.local import LocalEmbedder
+from pegboard.errors import ConfigError
+from pegboard.ports import Embedder
+
+PROVIDERS = ("local", "test", "disabled")
+PACKAGED_MODEL = "all-MiniLM-L6-v2"
+TEST_DIMENSION = 256
+
+
+def make_embedder(
+    provider: str, *, model: str, device: str, dimension: int, threads: int
+) -> Embedder | None:
+    """None stands for no embedding; a `dimension` or `threads` of 0 leaves the choice open."""
+    match provider:
+        case "local":
+            return _local(model, device, threads)
+        case "test":
+            return HashedEmbedder(dimension or TEST_DIMENSION)
+        case "disabled":
+            return None
+    raise ConfigError(
+        f"There is no embedding provider {provider!r}.", f"Use one of: {', '.join(PROVIDERS)}."
+    )
+
+
+def _local(model: str, device: str, threads: int) -> LocalEmbedder:
+    if model not in ("", PACKAGED_MODEL):
+        raise ConfigError(
+            f"The local provider has no model {model!r}.",
+            f"The packaged one is {PACKAGED_MODEL}; leave the model empty to use it.",
+        )
+    if device == "gpu":
+        raise ConfigError(
+            "The packaged model runs on the CPU, not on device 'gpu'.", "Use device auto or cpu."
+        )
+    if device not in ("auto", "cpu"):
+        raise ConfigError(f"There is no device {device!r}.", "Use device auto or cpu.")
+    return LocalEmbedder(threads=threads)

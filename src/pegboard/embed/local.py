@@ -1,0 +1,269 @@
+"""The packaged model, all-MiniLM-L6-v2 in 8-bit integers, run on the CPU with onnxruntime.
+
+Each text is a run of its own. In a batch the 8-bit scales, and so the vector, would depend on the
+neighbours; threads over one session are as quick, and a vector stays a function of its text.
+"""
+
+import hashlib
+import json
+import math
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from pegboard.errors import EmbeddingError, ModelUnavailable
+from pegboard.model import Fingerprint, Vector
+from pegboard.text import TEXT_VERSION
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from tokenizers import Tokenizer
+
+WEIGHTS = Path(__file__).with_name("weights")
+MODEL = "model.onnx"
+TOKENIZER = "tokenizer.json"
+CARD = "model.json"
+
+MAX_DEFAULT_THREADS = 4
+QUEUED_PER_THREAD = 8
+ERRORS_ONLY = 3
+HINT = "Reinstall pegboard or run `make model`; until then search by words goes on."
+
+
+class LocalEmbedder:
+    """Loads the model at the first text, once; threads may share it."""
+
+    def __init__(self, weights: Path | None = None, threads: int = 0) -> None:
+        self._folder = WEIGHTS if weights is None else weights
+        self._threads = threads if threads > 0 else min(_cpus(), MAX_DEFAULT_THREADS)
+        self._lock = threading.Lock()
+        self._model: _Model | None = None
+        self._failure: ModelUnavailable | None = None
+        self._pool: ThreadPoolExecutor | None = None
+
+    @cached_property
+    def fingerprint(self) -> Fingerprint:
+        """Known from `model.json` alone, so that asking for it loads no model."""
+        card = self._card
+        model = f"{card.model}@{card.sha256[MODEL][:8]}"
+        return Fingerprint("local", model, card.dimension, TEXT_VERSION)
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        if not texts:
+            return []
+        model = self._loaded()
+        if len(texts) == 1 or self._threads == 1:
+            return [model.vector(text) for text in texts]
+        return self._share_out(model, texts)
+
+    def embed_query(self, text: str) -> Vector:
+        """The model was trained without prefixes: a query is embedded like any other text."""
+        return self._loaded().vector(text)
+
+    def close(self) -> None:
+        """End the threads. Texts still queued are given up; a later `embed` starts new threads."""
+        with self._lock:
+            pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.shutdown(cancel_futures=True)
+
+    def _share_out(self, model: "_Model", texts: Sequence[str]) -> list[Vector]:
+        """Longest first, so that no thread is left with a long text when the others are done.
+
+        The queue is short, so that an interrupt and the interpreter's end wait for few texts.
+        """
+        order = sorted(range(len(texts)), key=lambda index: len(texts[index]), reverse=True)
+        queued = self._threads * QUEUED_PER_THREAD
+        futures: dict[int, Future[Vector]] = {}
+        pool = self._started_pool()
+        try:
+            for place, index in enumerate(order):
+                if place >= queued:
+                    futures[order[place - queued]].result()
+                futures[index] = pool.submit(model.vector, texts[index])
+            return [futures[index].result() for index in range(len(texts))]
+        except (CancelledError, RuntimeError) as error:
+            cause = str(error) or "the embedder was closed"
+            raise EmbeddingError(f"{len(texts)} texts could not be embedded: {cause}.") from error
+        finally:
+            for future in futures.values():
+                future.cancel()
+
+    def _started_pool(self) -> ThreadPoolExecutor:
+        with self._lock:
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(self._threads, "pegboard-embed")
+            return self._pool
+
+    @cached_property
+    def _card(self) -> "_Card":
+        return _read_card(self._folder / CARD)
+
+    def _loaded(self) -> "_Model":
+        with self._lock:
+            if self._failure is not None:
+                raise ModelUnavailable(self._failure.message, self._failure.hint)
+            if self._model is None:
+                try:
+                    self._model = _load(self._folder, self._card)
+                except ModelUnavailable as failure:
+                    self._failure = ModelUnavailable(failure.message, failure.hint)
+                    raise
+            return self._model
+
+
+@dataclass(frozen=True, slots=True)
+class _Card:
+    """What `model.json` says."""
+
+    model: str
+    dimension: int
+    max_tokens: int
+    sha256: Mapping[str, str]
+
+
+class _Session(Protocol):
+    """The one call of onnxruntime's untyped session that is made here."""
+
+    def run(
+        self, outputs: None, feeds: Mapping[str, "NDArray[np.int64]"]
+    ) -> "list[NDArray[np.float32]]": ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    session: _Session
+    tokenizer: "Tokenizer"
+    failures: tuple[type[Exception], ...]
+
+    def vector(self, text: str) -> Vector:
+        """The mean of the token vectors, scaled to unit length."""
+        import numpy as np
+
+        # The tokenizer refuses lone surrogates.
+        clean = text.encode("utf-8", "replace").decode("utf-8")
+        ids = np.array([self.tokenizer.encode(clean).ids], dtype=np.int64)
+        feeds = {
+            "input_ids": ids,
+            "attention_mask": np.ones_like(ids),
+            "token_type_ids": np.zeros_like(ids),
+        }
+        try:
+            tokens = self.session.run(None, feeds)[0][0]
+        except self.failures as error:
+            raise EmbeddingError(f"{clean[:60]!r} could not be embedded: {error}") from error
+        mean = tokens.mean(axis=0)
+        length = float(np.linalg.norm(mean))
+        if length == 0 or not math.isfinite(length):
+            raise EmbeddingError(f"{clean[:60]!r} got a vector of length {length} from the model.")
+        return Vector((mean / length).astype("<f4").tobytes())
+
+
+def _load(folder: Path, card: _Card) -> _Model:
+    # Hashing leaves the interpreter free, so it runs beside the loading.
+    with ThreadPoolExecutor(1) as aside:
+        checks = [aside.submit(_verify, folder / name, card) for name in (MODEL, TOKENIZER)]
+        try:
+            model = _unverified(folder, card)
+        finally:
+            for check in checks:
+                check.result()  # a wrong file is the better explanation of whatever else failed
+    return model
+
+
+def _unverified(folder: Path, card: _Card) -> _Model:
+    try:
+        import onnxruntime  # noqa: F401
+        import tokenizers  # noqa: F401
+    except (ImportError, AttributeError) as error:  # AttributeError if numpy's ABI does not fit
+        raise ModelUnavailable(f"{folder / MODEL} cannot be run: {error}", HINT) from error
+    failures = _onnxruntime_failures()
+    try:
+        session = _session(folder / MODEL)
+    except failures as error:
+        raise ModelUnavailable(f"{folder / MODEL} cannot be loaded: {error}", HINT) from error
+    try:
+        tokenizer = _tokenizer(_read(folder / TOKENIZER), card.max_tokens)
+    except ValueError as error:
+        raise ModelUnavailable(f"{folder / TOKENIZER} cannot be loaded: {error}", HINT) from error
+    return _Model(session, tokenizer, failures)
+
+
+def _session(model: Path) -> _Session:
+    import onnxruntime
+
+    onnxruntime.disable_telemetry_events()
+    onnxruntime.set_default_logger_severity(ERRORS_ONLY)
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = ERRORS_ONLY
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    # Fixed, because vectors differ slightly between levels.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    session: _Session = onnxruntime.InferenceSession(
+        str(model), options, providers=["CPUExecutionProvider"]
+    )
+    return session
+
+
+def _onnxruntime_failures() -> tuple[type[Exception], ...]:
+    """What onnxruntime raises: its own classes have no common base but Exception."""
+    from onnxruntime.capi import onnxruntime_pybind11_state as binding
+
+    kinds = [kind for kind in vars(binding).values() if isinstance(kind, type)]
+    return (RuntimeError, *(kind for kind in kinds if issubclass(kind, Exception)))
+
+
+def _tokenizer(vocabulary: bytes, max_tokens: int) -> "Tokenizer":
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_buffer(vocabulary)
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(max_tokens)
+    return tokenizer
+
+
+def _verify(path: Path, card: _Card) -> None:
+    found, expected = hashlib.sha256(_read(path)).hexdigest(), card.sha256[path.name]
+    if found != expected:
+        raise ModelUnavailable(
+            f"{path} is not the file that was packaged: its SHA-256 is {found}, not {expected}.",
+            HINT,
+        )
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ModelUnavailable(f"{path} cannot be read: {error.strerror}.", HINT) from error
+
+
+def _read_card(path: Path) -> _Card:
+    try:
+        facts = json.loads(_read(path))
+    except (ValueError, RecursionError) as error:
+        raise ModelUnavailable(f"{path} is not JSON: {error}.", HINT) from error
+    match facts:
+        case {
+            "model": str(model),
+            "dimension": int(dimension),
+            "max_tokens": int(max_tokens),
+            "sha256": {"model.onnx": str(onnx), "tokenizer.json": str(tokenizer)},
+        } if dimension > 0 and max_tokens > 2:  # two of the tokens are the model's own marks
+            return _Card(model, dimension, max_tokens, {MODEL: onnx, TOKENIZER: tokenizer})
+    raise ModelUnavailable(
+        f"{path} lacks model, dimension, max_tokens or a sha256 of {MODEL} and {TOKENIZER}.", HINT
+    )
+
+
+def _cpus() -> int:
+    """How many CPUs this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

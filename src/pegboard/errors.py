@@ -1,0 +1,121 @@
+"""Every error Pegboard raises on purpose.
+
+    PegboardError
+    ├── UsageError            a value the caller gave cannot be used
+    ├── ConfigError           a settings file, variable or flag is wrong
+    ├── BoardError            the board cannot do what was asked
+    │   ├── BoardMissing      there is no board where one was expected
+    │   ├── BoardBusy         another process held the write lock for too long
+    │   ├── BoardReadOnly     the board or its folder cannot be written
+    │   ├── BoardFull         the disk is full
+    │   ├── BoardCorrupt      the file is damaged or not a board
+    │   └── BoardTooNew       a newer Pegboard wrote this board
+    ├── SourceError           a source as a whole cannot be read
+    ├── EmbeddingError        a text could not be embedded
+    │   └── ModelUnavailable  the model cannot be loaded or reached at all
+    ├── ItemNotFound          no item has this id or name
+    ├── ItemAmbiguous         several items have this name
+    └── InvariantBroken       the board's own check found something wrong
+
+`EXIT_CODES` at the end is the one table from error to process exit code.
+"""
+
+
+class PegboardError(Exception):
+    """Something went wrong in Pegboard."""
+
+    def __init__(self, message: str = "", hint: str = "") -> None:
+        self.message = message or (type(self).__doc__ or "").strip()
+        self.hint = hint
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  {self.hint}" if self.hint else self.message
+
+    @property
+    def code(self) -> str:
+        """A stable name for programs, such as `board_missing`."""
+        name = type(self).__name__
+        return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
+
+
+class UsageError(PegboardError):
+    """A value cannot be used."""
+
+
+class ConfigError(PegboardError):
+    """The settings are wrong."""
+
+
+class BoardError(PegboardError):
+    """The board cannot do this."""
+
+
+class BoardMissing(BoardError):
+    """There is no board here."""
+
+
+class BoardBusy(BoardError):
+    """Another process is writing to this board."""
+
+
+class BoardReadOnly(BoardError):
+    """The board cannot be written."""
+
+
+class BoardFull(BoardError):
+    """The disk is full; the last change was not made and nothing before it was lost."""
+
+
+class BoardCorrupt(BoardError):
+    """The board file is damaged."""
+
+
+class BoardTooNew(BoardError):
+    """This board was written by a newer version of Pegboard."""
+
+
+class SourceError(PegboardError):
+    """The source cannot be read."""
+
+
+class EmbeddingError(PegboardError):
+    """The text could not be embedded."""
+
+
+class ModelUnavailable(EmbeddingError):
+    """The embedding model cannot be loaded."""
+
+
+class ItemNotFound(PegboardError):
+    """There is no such item."""
+
+
+class ItemAmbiguous(PegboardError):
+    """Several items have this name."""
+
+
+class InvariantBroken(PegboardError):
+    """The board breaks one of its own rules."""
+
+
+EXIT_FOUND = 0
+EXIT_NOTHING_FOUND = 1
+EXIT_INTERRUPTED = 130
+
+EXIT_CODES: dict[type[PegboardError], int] = {
+    UsageError: 2,
+    ConfigError: 3,
+    BoardError: 4,
+    SourceError: 5,
+    EmbeddingError: 6,
+    ItemNotFound: 7,
+    ItemAmbiguous: 8,
+    InvariantBroken: 9,
+    PegboardError: 10,
+}
+
+
+def exit_code(error: PegboardError) -> int:
+    """The code of the nearest class in the table."""
+    return next(EXIT_CODES[cls] for cls in type(error).__mro__ if cls in EXIT_CODES)

@@ -1,0 +1,1 @@
+"""The only door: candidate in, item or rejection out."""

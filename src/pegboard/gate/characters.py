@@ -1,0 +1,23 @@
+"""Characters that a person cannot see but a model reads: nothing with them passes the gate."""
+
+import re
+import unicodedata
+
+# Controls but tab and line ends; soft hyphen; zero-width, joining, directional and invisible
+# operators; line and paragraph separators; interlinear marks; tags; variation selectors beyond the
+# common emoji ones; lone surrogates; noncharacters. The zero-width joiners stay out of this list:
+# Persian, Hindi and emoji need them.
+_FORBIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb"
+    "\U000e0000-\U000e0fff\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
+)
+
+
+def first_forbidden(text: str) -> str:
+    """The first forbidden character as `U+200B ZERO WIDTH SPACE`, or an empty string."""
+    found = _FORBIDDEN.search(text)
+    if found is None:
+        return ""
+    character = found.group()
+    return f"U+{ord(character):04X} {unicodedata.name(character, 'without a name')}"

@@ -1,0 +1,327 @@
+"""The words of Pegboard as values: items, candidates, rejections, tasks, hits.
+
+Everything that passes from one stage to another is defined here, frozen.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NewType
+
+ItemId = NewType("ItemId", str)
+"""Where an item hangs: `source:category:name`, unique in its namespace."""
+
+Vector = NewType("Vector", bytes)
+"""An embedding of unit length, as little-endian float32."""
+
+Json = Mapping[str, object]
+
+DEFAULT_NAMESPACE = "public"
+
+
+class Kind(StrEnum):
+    TOOL = "tool"
+    SKILL = "skill"
+    DIRECTIVE = "directive"
+    KNOWLEDGE = "knowledge"
+
+
+class ToolType(StrEnum):
+    PYTHON = "python"
+    BASH = "bash"
+    API = "api"
+    DOCKER = "docker"
+    MCP = "mcp"
+
+
+class Visibility(StrEnum):
+    PUBLIC = "public"
+    UNLISTED = "unlisted"
+    PRIVATE = "private"
+
+
+class Drift(StrEnum):
+    """How an item stands to its source."""
+
+    NONE = "none"
+    CHANGED = "changed"
+    MISSING = "missing"
+
+
+class EmbeddingStatus(StrEnum):
+    PENDING = "pending"
+    READY = "ready"
+    FAILED = "failed"
+    DISABLED = "disabled"
+    BLANK = "blank"
+
+
+class Mode(StrEnum):
+    HYBRID = "hybrid"
+    BM25 = "bm25"
+    VECTOR = "vector"
+
+
+class MatchType(StrEnum):
+    KEYWORD = "keyword"
+    SEMANTIC = "semantic"
+    BOTH = "both"
+
+
+class Leg(StrEnum):
+    """One ranking among those that are fused."""
+
+    BM25 = "bm25"
+    VECTOR = "vector"
+
+
+@dataclass(frozen=True, slots=True)
+class ItemFile:
+    path: str
+    content: bytes
+    sha256: str
+    media_type: str = "text/plain"
+    executable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One immutable state of an item: its manifest, parsed and as written, and its files."""
+
+    version: str
+    content_hash: str
+    manifest: Json = field(default_factory=dict)
+    manifest_text: str | None = None
+    changelog: str = ""
+    files: tuple[ItemFile, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    signer: str
+    algorithm: str
+    value: str
+    signed_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """What the gate admits: everything about an item that its source or publisher says."""
+
+    id: ItemId
+    name: str
+    kind: Kind = Kind.TOOL
+    namespace: str = DEFAULT_NAMESPACE
+    description: str = ""
+    category: str = ""
+    subcategory: str = ""
+    tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    tech_stack: tuple[str, ...] = ()
+    tool_type: ToolType | None = None
+    input_schema: Json = field(default_factory=dict)
+    output_schema: Json = field(default_factory=dict)
+    executor: Json = field(default_factory=dict)
+    examples: tuple[str, ...] = ()
+    body: str = ""
+    visibility: Visibility = Visibility.PUBLIC
+    author: str = ""
+    official: bool = False
+    source: str = ""
+    origin: str = ""
+    origin_hash: str = ""
+    source_protocol: str = ""
+    endpoint: str = ""
+    keywords: tuple[str, ...] = ()
+    routing_domain: str = ""
+    semantic_namespace: str = ""
+    sensitivity_tier: str = ""
+    target_personas: tuple[str, ...] = ()
+    semantic_weight: float = 1.0
+    version: Version | None = None
+    signature: Signature | None = None
+
+    @property
+    def scope(self) -> str:
+        """The first part of the id, such as `mcptools`: what a reader calls the item's source."""
+        return self.id.partition(":")[0]
+
+    @property
+    def short_name(self) -> str:
+        """`category__name`, legal as a tool name in MCP and OpenAI calls."""
+        return re.sub(r"[^A-Za-z0-9_-]+", "_", f"{self.category}__{self.name}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingState:
+    status: EmbeddingStatus
+    source_hash: str
+    model: str = ""
+    dimension: int | None = None
+    embedded_at: float | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """An item as it hangs on a board, with what only the board knows."""
+
+    key: int
+    item: Item
+    embedding: EmbeddingState
+    active: bool
+    drift: Drift
+    drift_at: float | None
+    approved_hash: str
+    content_hash: str
+    imported_description: str
+    description_source: str
+    manual_override: bool
+    override_at: float | None
+    override_by: str
+    download_count: int
+    quality_score: float | None
+    success_rate: float | None
+    estimated_cost_usd: float | None
+    created_at: float
+    updated_at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """What a source found. Nothing in `fields` is trusted before the gate has seen it."""
+
+    source: str
+    origin: str
+    origin_hash: str
+    fields: Json
+    files: tuple[ItemFile, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """The source saw this origin again with the content it had last time."""
+
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something a source passes over by its own rules, such as a private file."""
+
+    origin: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejection:
+    source: str
+    origin: str
+    origin_hash: str
+    code: str
+    reason: str
+    rejected_at: float | None = None
+
+
+Finding = Candidate | Unchanged | LeftOut | Rejection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRecord:
+    """A source that was added to a board."""
+
+    name: str
+    kind: str
+    location: str
+    namespace: str = DEFAULT_NAMESPACE
+    synced_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What makes two vectors comparable: everything that went into them but the text itself."""
+
+    provider: str
+    model: str
+    dimension: int
+    text_version: int
+
+    @property
+    def key(self) -> str:
+        return f"{self.provider}/{self.model}/{self.dimension}/{self.text_version}"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One text to embed, claimed by a worker until its lease ends."""
+
+    id: int
+    item_key: int
+    source_hash: str
+    text: str
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class PutReport:
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    refused: tuple[Rejection, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingCounts:
+    total: int = 0
+    ready: int = 0
+    pending: int = 0
+    failed: int = 0
+    disabled: int = 0
+    blank: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """Which items a search may see. An empty tuple sets no bound."""
+
+    kinds: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    tool_types: tuple[str, ...] = ()
+    namespaces: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LegHit:
+    """An item's place in one leg. A higher score is better."""
+
+    key: int
+    id: ItemId
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    id: ItemId
+    kind: Kind
+    name: str
+    category: str
+    source: str
+    description: str
+    score: float
+    match_type: MatchType
+    breakdown: Mapping[str, Mapping[str, float]]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """Hits in order, what the caller should know about them, and the seconds that went where."""
+
+    hits: tuple[Hit, ...]
+    notices: tuple[str, ...] = ()
+    embed_seconds: float = 0.0
+    search_seconds: float = 0.0

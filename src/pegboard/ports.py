@@ -1,0 +1,190 @@
+"""The seams: what the stages promise one another, where there is more than one way to keep it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
+
+from pegboard.model import (
+    EmbeddingCounts,
+    Entry,
+    Filters,
+    Finding,
+    Fingerprint,
+    Item,
+    ItemId,
+    LegHit,
+    PutReport,
+    Rejection,
+    SourceRecord,
+    Task,
+    Vector,
+)
+
+
+class Progress(Protocol):
+    """Is told how far a long piece of work has come; `total` is None while it is not known."""
+
+    def __call__(self, step: str, done: int, total: int | None) -> None: ...
+
+
+class Source(Protocol):
+    """A place where candidates come from."""
+
+    def scan(self, known: Mapping[str, str]) -> Iterator[Finding]:
+        """Everything that is there now.
+
+        `known` maps an origin to the content hash it had last time; an origin whose hash is the
+        same may be answered with `Unchanged`. Raises `SourceError` if the source as a whole cannot
+        be read; whatever is wrong with one origin is a `Rejection`.
+        """
+        ...
+
+
+class Embedder(Protocol):
+    """Turns text into vectors that can be compared with one another, and with no others."""
+
+    @property
+    def fingerprint(self) -> Fingerprint: ...
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector for each text, in order. A text's vector does not depend on its neighbours."""
+        ...
+
+    def embed_query(self, text: str) -> Vector: ...
+
+
+class Items(Protocol):
+    def put(
+        self, items: Sequence[Item], target: Fingerprint | None, *, rewrite: bool = False
+    ) -> PutReport:
+        """Item, text index and embedding task of each, all in one transaction.
+
+        What has not changed is not written again, unless `rewrite` asks for it.
+        """
+        ...
+
+    def get(self, item_id: ItemId, namespace: str) -> Entry | None: ...
+
+    def named(self, name: str) -> list[Entry]:
+        """Active items whose id, `category__name` or bare name this is."""
+        ...
+
+    def page(self, after: int, limit: int) -> list[Entry]:
+        """Items in the order of their keys, from the one after `after`."""
+        ...
+
+    def origins(self, source: str) -> dict[str, str]:
+        """Origin and content hash of everything on the board, or refused, from this source."""
+        ...
+
+    def retire(self, source: str, seen: Sequence[str], purge_before: float) -> tuple[int, int]:
+        """Deactivate what the source no longer has, and remove what went missing before that time.
+
+        Returns how many were deactivated and how many removed.
+        """
+        ...
+
+
+class Tasks(Protocol):
+    def enqueue(self, target: Fingerprint, texts: Sequence[tuple[int, str, str]]) -> int:
+        """Queue (item key, content hash, text) of each item that still has this content."""
+        ...
+
+    def unembedded(self, target: Fingerprint, after: int, limit: int) -> list[Entry]:
+        """Active items with neither a vector of this fingerprint nor a task that will make one."""
+        ...
+
+    def disable(self) -> int:
+        """Mark every item that waits for a vector as disabled, and drop its task."""
+        ...
+
+    def claim(self, target: Fingerprint, owner: str, limit: int, lease: float) -> list[Task]: ...
+
+    def finish(self, target: Fingerprint, owner: str, done: Sequence[tuple[Task, Vector]]) -> int:
+        """Hang each vector whose item still has the text that was embedded; returns how many."""
+        ...
+
+    def fail(self, owner: str, task: Task, error: str, retry_at: float | None) -> None:
+        """Put the task back until `retry_at`, or give it up if that is None."""
+        ...
+
+    def release(self, owner: str) -> int:
+        """Give back everything this owner holds, as if it had never been claimed."""
+        ...
+
+    def owners(self) -> list[str]:
+        """Who holds a lease at present."""
+        ...
+
+    def revive(self, item_key: int | None) -> int:
+        """Make failed tasks pending again, of one item or of all."""
+        ...
+
+    def counts(self) -> EmbeddingCounts: ...
+
+    def waiting(self) -> int:
+        """How many tasks are still to be done."""
+        ...
+
+
+class Index(Protocol):
+    """The legs. Filters apply before ranking; equal scores are ordered by id."""
+
+    def keyword(self, terms: Sequence[str], filters: Filters, limit: int) -> list[LegHit]: ...
+
+    def vector(
+        self, query: Vector, target: Fingerprint, filters: Filters, limit: int
+    ) -> list[LegHit]: ...
+
+    def keyword_scores(self, terms: Sequence[str], keys: Sequence[int]) -> dict[int, float]: ...
+
+    def vector_scores(
+        self, query: Vector, target: Fingerprint, keys: Sequence[int]
+    ) -> dict[int, float]: ...
+
+    def entries(self, keys: Sequence[int]) -> dict[int, Entry]: ...
+
+
+class Ledger(Protocol):
+    """What the board remembers about its sources, and about what it refused."""
+
+    def add_source(self, record: SourceRecord) -> None: ...
+
+    def remove_source(self, name: str) -> bool: ...
+
+    def sources(self) -> list[SourceRecord]: ...
+
+    def mark_synced(self, name: str) -> None: ...
+
+    def reject(self, rejections: Sequence[Rejection]) -> None: ...
+
+    def settle(self, source: str, admitted: Sequence[str], seen: Sequence[str] | None) -> None:
+        """Forget rejections of admitted origins and, after a whole scan, of origins not seen."""
+        ...
+
+    def rejections(self) -> list[Rejection]: ...
+
+
+class Store(Protocol):
+    """A board's database: SQLite or PostgreSQL, with the same behaviour."""
+
+    @property
+    def items(self) -> Items: ...
+
+    @property
+    def tasks(self) -> Tasks: ...
+
+    @property
+    def index(self) -> Index: ...
+
+    @property
+    def ledger(self) -> Ledger: ...
+
+    def check(self) -> list[str]:
+        """Every broken invariant, as a sentence."""
+        ...
+
+    def facts(self) -> Mapping[str, object]:
+        """Where the board is, how large, and which engine serves it."""
+        ...
+
+    def close(self) -> None: ...

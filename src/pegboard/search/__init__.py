@@ -1,0 +1,1 @@
+"""Query, fusion and reasons; pure."""

@@ -1,0 +1,208 @@
+"""A catalogue of tools in one file, `tools.jsonl` or `tools.jsonl.gz`: one JSON object a line."""
+
+import gzip
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from pegboard.errors import SourceError
+from pegboard.model import DEFAULT_NAMESPACE, Candidate, Finding, Kind, Rejection, Unchanged
+
+MAX_LINE = 4 << 20
+
+_TYPES: Mapping[str, tuple[str, ...]] = {
+    "string": ("str", "string", "text", "char", "varchar", "blob", "bytes", "path", "uri", "url"),
+    "integer": ("int", "integer", "long", "short", "bigint"),
+    "number": ("float", "double", "number", "decimal", "numeric", "real"),
+    "boolean": ("bool", "boolean"),
+    "array": ("array", "list", "arraylist", "tuple", "set", "sequence"),
+    "object": ("dict", "dictionary", "object", "map", "hashmap", "mapping", "structure", "json"),
+    "null": ("null", "none"),
+}
+_JSON_TYPE = {word: name for name, words in _TYPES.items() for word in words}
+_FORMATS = {"date": "date", "datetime": "date-time", "timestamp": "date-time", "uuid": "uuid"}
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""What JSON can escape and UTF-8 cannot write."""
+_WORD = re.compile(r"[a-z]+")
+_ITEMS = re.compile(r"[a-z]+\s*(?:\s+of\s+|\[|<)\s*([a-z]+)")
+
+
+_File = IO[bytes] | gzip.GzipFile
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    number: int
+    content: bytes
+    sha256: str
+    too_long: bool = False
+
+    @property
+    def origin(self) -> str:
+        return f"line {self.number}"
+
+
+class _Refused(Exception):
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+
+
+class JsonlSource:
+    def __init__(self, name: str, path: Path, *, namespace: str = DEFAULT_NAMESPACE) -> None:
+        self._name = name
+        self._path = path
+        self._namespace = namespace
+
+    def scan(self, known: Mapping[str, str]) -> Iterator[Finding]:
+        seen: set[str] = set()
+        for line in self._lines():
+            try:
+                record = _record(line)
+                origin = str(record["id"])
+                if origin in seen:
+                    raise _Refused(
+                        "duplicate_id", f"An earlier line has the id {origin!r}; give another id."
+                    )
+            except _Refused as refusal:
+                yield self._refused(line, refusal, known)
+                continue
+            seen.add(origin)
+            if known.get(origin) == line.sha256:
+                yield Unchanged(origin)
+            else:
+                yield Candidate(
+                    source=self._name,
+                    origin=origin,
+                    origin_hash=line.sha256,
+                    fields=self._fields(record),
+                )
+
+    def _lines(self) -> Iterator[_Line]:
+        try:
+            with self._open() as file:
+                yield from _lines(file)
+        except (OSError, EOFError, zlib.error) as error:
+            raise SourceError(
+                f"The file {self._path} cannot be read: {_cause(error)}.",
+                hint="Check that it exists and is whole; if it was downloaded, fetch it again.",
+            ) from error
+
+    def _open(self) -> _File:
+        if self._path.suffix == ".gz":
+            return gzip.open(self._path, "rb")
+        return self._path.open("rb")
+
+    def _refused(self, line: _Line, refusal: _Refused, known: Mapping[str, str]) -> Finding:
+        if known.get(line.origin) == line.sha256:
+            return Unchanged(line.origin)
+        return Rejection(
+            source=self._name,
+            origin=line.origin,
+            origin_hash=line.sha256,
+            code=refusal.code,
+            reason=refusal.reason,
+        )
+
+    def _fields(self, record: Mapping[str, object]) -> dict[str, object]:
+        fields: dict[str, object] = {
+            "id": f"{self._name}:{record['id']}",
+            "kind": Kind.TOOL.value,
+            "namespace": self._namespace,
+            "name": record["name"],
+            "category": _text(record.get("category")),
+            "description": _text(record.get("description")),
+            "input_schema": _input_schema(record.get("parameters")),
+        }
+        tags = record.get("tags")
+        if isinstance(tags, list) and tags and all(isinstance(tag, str) for tag in tags):
+            fields["tags"] = tags
+        return fields
+
+
+def _lines(file: _File) -> Iterator[_Line]:
+    """The lines that are not blank; of one that is too long, only the hash."""
+    number = 0
+    while content := file.readline(MAX_LINE + 1):
+        number += 1
+        digest = hashlib.sha256(content.rstrip(b"\r\n"))
+        too_long = len(content) > MAX_LINE and not content.endswith(b"\n")
+        if too_long:
+            while (more := file.readline(MAX_LINE)) and not more.endswith(b"\n"):
+                digest.update(more)
+            digest.update(more.rstrip(b"\r\n"))
+            content = b""
+        if too_long or content.strip():
+            yield _Line(number, content, digest.hexdigest(), too_long)
+
+
+def _record(line: _Line) -> Mapping[str, object]:
+    if line.too_long:
+        raise _Refused("too_large", f"The line is longer than {MAX_LINE} bytes; shorten it.")
+    try:
+        record = json.loads(line.content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        reason = f"The line is not JSON ({error}); write one JSON object on it."
+        raise _Refused("bad_json", reason) from error
+    if not isinstance(record, dict):
+        raise _Refused("bad_record", "The line is not a JSON object; write one object on it.")
+    for key in ("id", "name"):
+        if not _storable(record.get(key)):
+            reason = f"The record's {key} is missing or no text; give it one that is not empty."
+            raise _Refused("bad_record", reason)
+    return record
+
+
+def _storable(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip()) and not _SURROGATE.search(value)
+
+
+def _input_schema(parameters: object) -> dict[str, object]:
+    properties: dict[str, object] = {}
+    required: list[str] = []
+    for parameter in parameters if isinstance(parameters, list) else []:
+        name = _text(parameter.get("name")) if isinstance(parameter, dict) else ""
+        if not name or name in properties:
+            continue
+        schema = _typed(_text(parameter.get("type")))
+        if description := _text(parameter.get("description")):
+            schema["description"] = description
+        properties[name] = schema
+        if parameter.get("required") is True:
+            required.append(name)
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def _typed(words: str) -> dict[str, object]:
+    """`str`, `array of strings`, `List[int]`, `timestamp`, as catalogues write them."""
+    lowered = words[:200].strip().lower()
+    found = _WORD.match(lowered)
+    schema = _plain(found[0] if found else "")
+    items = _ITEMS.match(lowered)
+    if schema.get("type") == "array" and items and (inner := _plain(items[1])):
+        schema["items"] = inner
+    return schema
+
+
+def _plain(word: str) -> dict[str, object]:
+    for known in (word, word.removesuffix("s")):
+        if known in _JSON_TYPE:
+            return {"type": _JSON_TYPE[known]}
+        if known in _FORMATS:
+            return {"type": "string", "format": _FORMATS[known]}
+    return {}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _cause(error: Exception) -> str:
+    strerror = error.strerror if isinstance(error, OSError) else None
+    return strerror or str(error)

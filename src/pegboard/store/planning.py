@@ -1,0 +1,78 @@
+"""What a put will do to one item, decided without a database, so that every store decides alike."""
+
+import dataclasses
+import hashlib
+import json
+from dataclasses import dataclass
+
+from pegboard.model import EmbeddingStatus, Fingerprint, Item
+from pegboard.text import embedding_text, source_hash
+
+
+@dataclass(frozen=True, slots=True)
+class Existing:
+    """The part of a stored item that decides what a new version of it means."""
+
+    key: int
+    source: str
+    active: bool
+    content_hash: str
+    origin: str
+    origin_hash: str
+    source_hash: str
+    embedding_status: EmbeddingStatus
+    manual_override: bool
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    item: Item
+    """The item as readers will see it: a person's description wins over the source's."""
+    imported_description: str
+    content_hash: str
+    text: str
+    source_hash: str
+    unchanged: bool
+
+
+def plan_put(item: Item, existing: Existing | None) -> Plan:
+    effective = item
+    if existing is not None and existing.manual_override:
+        effective = dataclasses.replace(item, description=existing.description)
+    digest = content_hash(effective)
+    text = embedding_text(effective)
+    return Plan(
+        item=effective,
+        imported_description=item.description,
+        content_hash=digest,
+        text=text,
+        source_hash=source_hash(text),
+        unchanged=existing is not None and existing.active and existing.content_hash == digest,
+    )
+
+
+def taken(item: Item, existing: Existing | None) -> bool:
+    """Whether another source already hangs something under this id."""
+    return existing is not None and existing.active and existing.source != item.source
+
+
+def planned_status(text: str, target: Fingerprint | None, has_vector: bool) -> EmbeddingStatus:
+    if not text:
+        return EmbeddingStatus.BLANK
+    if target is None:
+        return EmbeddingStatus.DISABLED
+    return EmbeddingStatus.READY if has_vector else EmbeddingStatus.PENDING
+
+
+def content_hash(item: Item) -> str:
+    """A hash over everything a reader can see of an item; where it was found does not count."""
+    seen = {
+        field.name: getattr(item, field.name)
+        for field in dataclasses.fields(item)
+        if field.name not in ("origin", "origin_hash", "version", "signature")
+    }
+    seen["version"] = item.version and item.version.content_hash
+    seen["signature"] = item.signature and dataclasses.astuple(item.signature)
+    canonical = json.dumps(seen, sort_keys=True, separators=(",", ":"), default=dict)
+    return hashlib.sha256(canonical.encode()).hexdigest()

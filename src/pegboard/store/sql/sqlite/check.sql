@@ -1,0 +1,46 @@
+-- name: pending_without_task
+SELECT i.id || ' waits for a vector but has no task' FROM items i
+WHERE i.active AND i.embedding_status = 'pending' AND NOT EXISTS
+  (SELECT 1 FROM embedding_tasks t WHERE t.item_key = i.key AND t.source_hash = i.source_hash
+     AND t.status <> 'failed');
+
+-- name: failed_without_task
+SELECT i.id || ' is marked failed but has no task to retry' FROM items i
+WHERE i.active AND i.embedding_status = 'failed' AND NOT EXISTS
+  (SELECT 1 FROM embedding_tasks t WHERE t.item_key = i.key AND t.source_hash = i.source_hash
+     AND t.status = 'failed');
+
+-- name: ready_without_vector
+SELECT i.id || ' is marked ready but has no vector of its text' FROM items i
+WHERE i.active AND i.embedding_status = 'ready' AND NOT EXISTS
+  (SELECT 1 FROM vectors v WHERE v.item_key = i.key AND v.source_hash = i.source_hash);
+
+-- name: stale_vector
+SELECT i.id || ' has a vector of a text it no longer has' FROM items i
+JOIN vectors v ON v.item_key = i.key WHERE v.source_hash <> i.source_hash;
+
+-- name: wrong_dimension
+SELECT i.id || ' has a vector of the wrong length' FROM items i
+JOIN vectors v ON v.item_key = i.key JOIN fingerprints f ON f.key = v.fingerprint
+WHERE length(v.vector) <> 4 * f.dimension;
+
+-- name: stale_task
+SELECT i.id || ' has a task for a text it no longer has' FROM items i
+JOIN embedding_tasks t ON t.item_key = i.key WHERE t.source_hash <> i.source_hash;
+
+-- name: idle_with_task
+SELECT i.id || ' is ' || CASE WHEN i.active THEN i.embedding_status ELSE 'inactive' END || ' but has a task'
+FROM items i JOIN embedding_tasks t ON t.item_key = i.key
+WHERE NOT i.active OR i.embedding_status IN ('disabled', 'blank');
+
+-- name: item_without_terms
+SELECT i.id || ' cannot be found by words' FROM items i WHERE i.key NOT IN (SELECT rowid FROM item_terms);
+
+-- name: terms_without_item
+SELECT 'the text index has row ' || rowid || ' without an item' FROM item_terms
+WHERE rowid NOT IN (SELECT key FROM items);
+
+-- name: version_missing
+SELECT i.id || ' names version ' || latest_version || ', which is not there' FROM items i
+WHERE latest_version IS NOT NULL AND NOT EXISTS
+  (SELECT 1 FROM item_versions v WHERE v.item_key = i.key AND v.version = i.latest_version);

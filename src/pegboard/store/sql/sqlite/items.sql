@@ -1,0 +1,101 @@
+-- name: existing
+-- What put has to know about an item that may be there already.
+SELECT key, source, active, content_hash, origin, origin_hash, source_hash, embedding_status,
+       manual_override, description
+FROM items WHERE namespace = :namespace AND id = :id;
+
+-- name: insert_item
+INSERT INTO items (
+  namespace, id, kind, active, scope, source, name, short_name, category, subcategory, tool_type, tags,
+  visibility, author, source_protocol, routing_domain, semantic_namespace, sensitivity_tier,
+  target_personas, semantic_weight, official, source_hash, embedding_status, content_hash,
+  latest_version, created_at, updated_at, origin, origin_hash, endpoint, aliases, keywords,
+  tech_stack, examples, executor, signature, description, imported_description, input_schema,
+  output_schema, body
+) VALUES (
+  :namespace, :id, :kind, 1, :scope, :source, :name, :short_name, :category, :subcategory, :tool_type, :tags,
+  :visibility, :author, :source_protocol, :routing_domain, :semantic_namespace, :sensitivity_tier,
+  :target_personas, :semantic_weight, :official, :source_hash, :embedding_status, :content_hash,
+  :latest_version, :now, :now, :origin, :origin_hash, :endpoint, :aliases, :keywords,
+  :tech_stack, :examples, :executor, :signature, :description, :imported_description, :input_schema,
+  :output_schema, :body
+) RETURNING key;
+
+-- name: update_item
+-- A source's new word on an item. Overrides, counts and approval stay as they are.
+UPDATE items SET
+  kind = :kind, active = 1, scope = :scope, source = :source, name = :name, short_name = :short_name,
+  category = :category, subcategory = :subcategory, tool_type = :tool_type, tags = :tags,
+  visibility = :visibility, author = :author, source_protocol = :source_protocol,
+  routing_domain = :routing_domain, semantic_namespace = :semantic_namespace,
+  sensitivity_tier = :sensitivity_tier, target_personas = :target_personas,
+  semantic_weight = :semantic_weight, official = :official, source_hash = :source_hash,
+  embedding_status = :embedding_status, embedding_error = '', content_hash = :content_hash,
+  drift = 'none', drift_at = NULL, latest_version = :latest_version, updated_at = :now,
+  origin = :origin, origin_hash = :origin_hash, endpoint = :endpoint, aliases = :aliases,
+  keywords = :keywords, tech_stack = :tech_stack, examples = :examples, executor = :executor,
+  signature = :signature, description = :description, imported_description = :imported_description,
+  input_schema = :input_schema, output_schema = :output_schema, body = :body
+WHERE key = :key;
+
+-- name: touch_origin
+UPDATE items SET origin = :origin, origin_hash = :origin_hash WHERE key = :key;
+
+-- name: drop_terms
+DELETE FROM item_terms WHERE rowid = :key;
+
+-- name: add_terms
+INSERT INTO item_terms (rowid, name, aliases, labels, description, parameters, body)
+VALUES (:key, :name, :aliases, :labels, :description, :parameters, :body);
+
+-- name: drop_versions
+-- A synced source has one working version at a time.
+DELETE FROM item_versions WHERE item_key = :key;
+
+-- name: add_version
+INSERT INTO item_versions (item_key, version, manifest, manifest_text, content_hash, changelog, created_at)
+VALUES (:key, :version, :manifest, :manifest_text, :content_hash, :changelog, :now) RETURNING key;
+
+-- name: add_file
+INSERT INTO version_files (version_key, path, media_type, sha256, size_bytes, executable, content)
+VALUES (:version_key, :path, :media_type, :sha256, :size_bytes, :executable, :content);
+
+-- name: get
+SELECT * FROM items WHERE namespace = :namespace AND id = :id;
+
+-- name: version_of
+SELECT key, version, manifest, manifest_text, content_hash, changelog
+FROM item_versions WHERE item_key = :key AND version = :version;
+
+-- name: files_of
+SELECT path, content, sha256, media_type, executable
+FROM version_files WHERE version_key = :version_key ORDER BY path;
+
+-- name: named
+-- The three forms in which a person may name an item.
+SELECT * FROM items WHERE active AND (id = :name OR short_name = :name OR name = :name)
+ORDER BY namespace, id;
+
+-- name: page
+SELECT * FROM items WHERE key > :after ORDER BY key LIMIT :limit;
+
+-- name: origins
+SELECT origin, origin_hash FROM items WHERE source = :source AND active
+UNION ALL
+SELECT origin, origin_hash FROM rejections WHERE source = :source;
+
+-- name: retire
+UPDATE items SET active = 0, drift = 'missing', drift_at = :now
+WHERE source = :source AND active AND origin NOT IN (SELECT value FROM json_each(:seen))
+RETURNING key;
+
+-- name: drop_tasks_of_retired
+DELETE FROM embedding_tasks
+WHERE item_key IN (SELECT key FROM items WHERE source = :source AND NOT active);
+
+-- name: purge_terms
+DELETE FROM item_terms WHERE rowid IN
+  (SELECT key FROM items WHERE source = :source AND drift = 'missing' AND drift_at < :before);
+
+-- name: purge
+DELETE FROM items WHERE source = :source AND drift = 'missing' AND drift_at < :before RETURNING key;

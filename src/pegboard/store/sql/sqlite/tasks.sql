@@ -1,0 +1,107 @@
+-- name: fingerprint
+SELECT key FROM fingerprints
+WHERE provider = :provider AND model = :model AND dimension = :dimension AND text_version = :text_version;
+
+-- name: add_fingerprint
+INSERT INTO fingerprints (provider, model, dimension, text_version)
+VALUES (:provider, :model, :dimension, :text_version) RETURNING key;
+
+-- name: has_vector
+SELECT 1 FROM vectors
+WHERE item_key = :key AND fingerprint = :fingerprint AND source_hash = :source_hash;
+
+-- name: drop_stale_vectors
+DELETE FROM vectors WHERE item_key = :key AND source_hash <> :source_hash;
+
+-- name: drop_other_tasks
+DELETE FROM embedding_tasks
+WHERE item_key = :key AND NOT (source_hash = :source_hash AND fingerprint IS :fingerprint);
+
+-- name: drop_tasks
+DELETE FROM embedding_tasks WHERE item_key = :key;
+
+-- name: add_task
+-- Queued again, a task starts afresh, unless a worker has it in hand.
+INSERT INTO embedding_tasks
+  (namespace, entity_type, item_key, fingerprint, source_hash, text, created_at, updated_at)
+SELECT namespace, kind, key, :fingerprint, :source_hash, :text, :now, :now FROM items WHERE key = :key
+ON CONFLICT (item_key, source_hash, fingerprint) DO UPDATE SET
+  status = 'pending', attempts = 0, next_attempt_at = 0, last_error = '', updated_at = excluded.updated_at
+WHERE status <> 'running';
+
+-- name: await_vector
+-- Only if the item is still the one whose text was made.
+UPDATE items SET source_hash = :source_hash, embedding_status = 'pending', embedding_error = ''
+WHERE key = :key AND active AND content_hash = :content_hash RETURNING key;
+
+-- name: unembedded
+SELECT i.* FROM items i
+WHERE i.key > :after AND i.active AND i.embedding_status <> 'blank'
+  AND NOT EXISTS (SELECT 1 FROM vectors v
+    WHERE v.item_key = i.key AND v.fingerprint = :fingerprint AND v.source_hash = i.source_hash)
+  AND NOT EXISTS (SELECT 1 FROM embedding_tasks t
+    WHERE t.item_key = i.key AND t.fingerprint = :fingerprint AND t.source_hash = i.source_hash)
+ORDER BY i.key LIMIT :limit;
+
+-- name: disable
+UPDATE items SET embedding_status = 'disabled', embedding_error = ''
+WHERE embedding_status IN ('pending', 'failed') RETURNING key;
+
+-- name: drop_all_tasks
+DELETE FROM embedding_tasks;
+
+-- name: claim
+-- One statement: what is due, or what a worker left when its lease ran out.
+UPDATE embedding_tasks SET
+  status = 'running', attempts = attempts + 1, lease_owner = :owner, lease_until = :lease_until, updated_at = :now
+WHERE id IN (
+  SELECT id FROM embedding_tasks
+  WHERE fingerprint = :fingerprint
+    AND ((status = 'pending' AND next_attempt_at <= :now) OR (status = 'running' AND lease_until <= :now))
+  ORDER BY next_attempt_at, id LIMIT :limit)
+RETURNING id, item_key, source_hash, text, attempts;
+
+-- name: hang_vector
+-- Compare and set: nothing happens if the item's text has changed since.
+INSERT OR REPLACE INTO vectors (item_key, fingerprint, source_hash, vector, created_at)
+SELECT key, :fingerprint, source_hash, :vector, :now FROM items
+WHERE key = :item_key AND source_hash = :source_hash
+RETURNING item_key;
+
+-- name: mark_ready
+UPDATE items SET embedding_status = 'ready', embedding_model = :model, embedding_dimension = :dimension,
+  embedded_at = :now, embedding_error = ''
+WHERE key = :item_key AND source_hash = :source_hash;
+
+-- name: drop_task
+DELETE FROM embedding_tasks WHERE id = :id;
+
+-- name: put_back
+UPDATE embedding_tasks SET status = :status, next_attempt_at = :next_attempt_at, last_error = :error,
+  lease_owner = NULL, lease_until = NULL, updated_at = :now
+WHERE id = :id AND lease_owner = :owner RETURNING item_key;
+
+-- name: mark_failed
+UPDATE items SET embedding_status = 'failed', embedding_error = :error
+WHERE key = :item_key AND source_hash = :source_hash;
+
+-- name: release
+UPDATE embedding_tasks SET status = 'pending', attempts = max(attempts - 1, 0), lease_owner = NULL,
+  lease_until = NULL, updated_at = :now
+WHERE status = 'running' AND lease_owner = :owner RETURNING id;
+
+-- name: owners
+SELECT DISTINCT lease_owner FROM embedding_tasks WHERE status = 'running';
+
+-- name: revive
+UPDATE embedding_tasks SET status = 'pending', attempts = 0, next_attempt_at = 0, last_error = '', updated_at = :now
+WHERE status = 'failed' AND (:item_key IS NULL OR item_key = :item_key) RETURNING item_key;
+
+-- name: mark_pending
+UPDATE items SET embedding_status = 'pending', embedding_error = '' WHERE key = :item_key;
+
+-- name: counts
+SELECT embedding_status, count(*) FROM items WHERE active GROUP BY embedding_status;
+
+-- name: waiting
+SELECT count(*) FROM embedding_tasks WHERE status <> 'failed';

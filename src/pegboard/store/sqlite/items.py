@@ -1,0 +1,239 @@
+"""Items in SQLite: put, look up, page through, retire."""
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import apsw
+
+from pegboard.model import (
+    EmbeddingStatus,
+    Entry,
+    Fingerprint,
+    Item,
+    ItemFile,
+    ItemId,
+    PutReport,
+    Rejection,
+    Version,
+)
+from pegboard.store.planning import Existing, Plan, plan_put, planned_status, taken
+from pegboard.store.queries import load
+from pegboard.store.sqlite.database import Database, Value, in_list
+from pegboard.store.sqlite.rows import entry_from, item_params
+from pegboard.store.sqlite.tasks import fingerprint_key
+from pegboard.text import index_fields
+
+SQL = load("sqlite", "items")
+TASK_SQL = load("sqlite", "tasks")
+
+
+class SqliteItems:
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def put(
+        self, items: Sequence[Item], target: Fingerprint | None, *, rewrite: bool = False
+    ) -> PutReport:
+        added = changed = unchanged = 0
+        refused: list[Rejection] = []
+        with self._db.write() as tx:
+            now = time.time()
+            fingerprint = fingerprint_key(tx, target) if target else None
+            for item in items:
+                existing = _existing(tx, item)
+                if taken(item, existing):
+                    refused.append(_id_taken(item, existing))
+                    continue
+                plan = plan_put(item, existing)
+                added += existing is None
+                changed += existing is not None and not plan.unchanged
+                unchanged += plan.unchanged
+                if existing is not None and plan.unchanged and not rewrite:
+                    _touch(tx, item, existing)
+                else:
+                    _write(tx, plan, existing, target, fingerprint, now)
+        return PutReport(added, changed, unchanged, tuple(refused))
+
+    def get(self, item_id: ItemId, namespace: str) -> Entry | None:
+        found = self._db.records(SQL["get"], {"id": item_id, "namespace": namespace})
+        return self._with_version(entry_from(found[0]), found[0]) if found else None
+
+    def named(self, name: str) -> list[Entry]:
+        return [entry_from(row) for row in self._db.records(SQL["named"], {"name": name})]
+
+    def page(self, after: int, limit: int) -> list[Entry]:
+        rows = self._db.records(SQL["page"], {"after": after, "limit": limit})
+        return [entry_from(row) for row in rows]
+
+    def origins(self, source: str) -> dict[str, str]:
+        return {str(o): str(h) for o, h in self._db.rows(SQL["origins"], {"source": source})}
+
+    def retire(self, source: str, seen: Sequence[str], purge_before: float) -> tuple[int, int]:
+        with self._db.write() as tx:
+            params: dict[str, Value] = {
+                "source": source,
+                "seen": in_list(seen),
+                "now": time.time(),
+                "before": purge_before,
+            }
+            retired = len(list(tx.execute(SQL["retire"], params)))
+            tx.execute(SQL["drop_tasks_of_retired"], params)
+            tx.execute(SQL["purge_terms"], params)
+            purged = len(list(tx.execute(SQL["purge"], params)))
+        return retired, purged
+
+    def _with_version(self, entry: Entry, row: dict[str, Any]) -> Entry:
+        found = self._db.records(
+            SQL["version_of"], {"key": entry.key, "version": row["latest_version"]}
+        )
+        if not found:
+            return entry
+        files = self._db.records(SQL["files_of"], {"version_key": found[0]["key"]})
+        version = Version(
+            version=found[0]["version"],
+            content_hash=found[0]["content_hash"],
+            manifest=json.loads(found[0]["manifest"]),
+            manifest_text=found[0]["manifest_text"],
+            changelog=found[0]["changelog"],
+            files=tuple(_file(file) for file in files),
+        )
+        return replace(entry, item=replace(entry.item, version=version))
+
+
+def _existing(tx: apsw.Connection, item: Item) -> Existing | None:
+    row = tx.execute(SQL["existing"], {"namespace": item.namespace, "id": item.id}).fetchone()
+    if row is None:
+        return None
+    key, source, active, digest, origin, origin_hash, text_hash, status, override, text = row
+    return Existing(
+        key=key,
+        source=source,
+        active=bool(active),
+        content_hash=digest,
+        origin=origin,
+        origin_hash=origin_hash,
+        source_hash=text_hash,
+        embedding_status=EmbeddingStatus(status),
+        manual_override=bool(override),
+        description=text,
+    )
+
+
+def _touch(tx: apsw.Connection, item: Item, existing: Existing) -> None:
+    if (item.origin, item.origin_hash) != (existing.origin, existing.origin_hash):
+        tx.execute(
+            SQL["touch_origin"],
+            {"key": existing.key, "origin": item.origin, "origin_hash": item.origin_hash},
+        )
+
+
+def _write(
+    tx: apsw.Connection,
+    plan: Plan,
+    existing: Existing | None,
+    target: Fingerprint | None,
+    fingerprint: int | None,
+    now: float,
+) -> None:
+    key = existing.key if existing else None
+    status = planned_status(plan.text, target, _has_vector(tx, plan, key, fingerprint))
+    params = item_params(plan.item) | {
+        "key": key,
+        "imported_description": plan.imported_description,
+        "content_hash": plan.content_hash,
+        "source_hash": plan.source_hash,
+        "embedding_status": status.value,
+        "now": now,
+    }
+    if key is None:
+        key = int(tx.execute(SQL["insert_item"], params).get)
+    else:
+        tx.execute(SQL["update_item"], params)
+        tx.execute(SQL["drop_terms"], {"key": key})
+        tx.execute(SQL["drop_versions"], {"key": key})
+    fields = index_fields(plan.item)
+    tx.execute(
+        SQL["add_terms"],
+        {name: getattr(fields, name) for name in fields.__slots__} | {"key": key},
+    )
+    if plan.item.version is not None:
+        _write_version(tx, key, plan.item.version, now)
+    _write_task(tx, key, plan, status, fingerprint, now)
+
+
+def _write_version(tx: apsw.Connection, key: int, version: Version, now: float) -> None:
+    version_key = tx.execute(
+        SQL["add_version"],
+        {
+            "key": key,
+            "version": version.version,
+            "manifest": json.dumps(dict(version.manifest), ensure_ascii=False),
+            "manifest_text": version.manifest_text,
+            "content_hash": version.content_hash,
+            "changelog": version.changelog,
+            "now": now,
+        },
+    ).get
+    for file in version.files:
+        tx.execute(
+            SQL["add_file"],
+            {
+                "version_key": version_key,
+                "path": file.path,
+                "media_type": file.media_type,
+                "sha256": file.sha256,
+                "size_bytes": len(file.content),
+                "executable": int(file.executable),
+                "content": file.content,
+            },
+        )
+
+
+def _write_task(
+    tx: apsw.Connection,
+    key: int,
+    plan: Plan,
+    status: EmbeddingStatus,
+    fingerprint: int | None,
+    now: float,
+) -> None:
+    """The outbox side of a put: no vector or task of an older text outlives this transaction."""
+    params = {"key": key, "source_hash": plan.source_hash, "fingerprint": fingerprint}
+    tx.execute(TASK_SQL["drop_stale_vectors"], params)
+    if status is EmbeddingStatus.PENDING:
+        tx.execute(TASK_SQL["drop_other_tasks"], params)
+        tx.execute(TASK_SQL["add_task"], params | {"text": plan.text, "now": now})
+    else:
+        tx.execute(TASK_SQL["drop_tasks"], params)
+
+
+def _has_vector(tx: apsw.Connection, plan: Plan, key: int | None, fingerprint: int | None) -> bool:
+    if key is None or fingerprint is None:
+        return False
+    params = {"key": key, "fingerprint": fingerprint, "source_hash": plan.source_hash}
+    return tx.execute(TASK_SQL["has_vector"], params).fetchone() is not None
+
+
+def _id_taken(item: Item, existing: Existing | None) -> Rejection:
+    holder = existing.source if existing else ""
+    return Rejection(
+        source=item.source,
+        origin=item.origin,
+        origin_hash=item.origin_hash,
+        code="id_taken",
+        reason=f"{item.id} already hangs on this board from source {holder!r}; "
+        "rename one of them, or add this source with --namespace",
+    )
+
+
+def _file(row: dict[str, Any]) -> ItemFile:
+    return ItemFile(
+        path=row["path"],
+        content=row["content"],
+        sha256=row["sha256"],
+        media_type=row["media_type"],
+        executable=bool(row["executable"]),
+    )

@@ -1,0 +1,69 @@
+"""Sources and rejections in SQLite."""
+
+import dataclasses
+import time
+from collections.abc import Sequence
+
+from pegboard.model import Rejection, SourceRecord
+from pegboard.store.queries import load
+from pegboard.store.sqlite.database import Database, Value, in_list
+
+SQL = load("sqlite", "ledger")
+
+
+class SqliteLedger:
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def add_source(self, record: SourceRecord) -> None:
+        with self._db.write() as tx:
+            tx.execute(SQL["add_source"], dataclasses.asdict(record) | {"now": time.time()})
+
+    def remove_source(self, name: str) -> bool:
+        with self._db.write() as tx:
+            for step in ("remove_source_rejections", "remove_source_terms", "remove_source_items"):
+                tx.execute(SQL[step], {"name": name})
+            return tx.execute(SQL["remove_source"], {"name": name}).fetchone() is not None
+
+    def sources(self) -> list[SourceRecord]:
+        return [
+            SourceRecord(
+                name=str(name),
+                kind=str(kind),
+                location=str(location),
+                namespace=str(namespace),
+                synced_at=None if synced_at is None else float(synced_at),
+            )
+            for name, kind, location, namespace, synced_at in self._db.rows(SQL["sources"])
+        ]
+
+    def mark_synced(self, name: str) -> None:
+        with self._db.write() as tx:
+            tx.execute(SQL["mark_synced"], {"name": name, "now": time.time()})
+
+    def reject(self, rejections: Sequence[Rejection]) -> None:
+        with self._db.write() as tx:
+            now = time.time()
+            tx.executemany(
+                SQL["reject"], [dataclasses.asdict(r) | {"now": now} for r in rejections]
+            )
+
+    def settle(self, source: str, admitted: Sequence[str], seen: Sequence[str] | None) -> None:
+        with self._db.write() as tx:
+            params: dict[str, Value] = {"source": source, "admitted": in_list(admitted)}
+            tx.execute(SQL["settle_admitted"], params)
+            if seen is not None:
+                tx.execute(SQL["settle_vanished"], params | {"seen": in_list(seen)})
+
+    def rejections(self) -> list[Rejection]:
+        return [
+            Rejection(
+                source=str(row["source"]),
+                origin=str(row["origin"]),
+                origin_hash=str(row["origin_hash"]),
+                code=str(row["code"]),
+                reason=str(row["reason"]),
+                rejected_at=float(row["rejected_at"]),
+            )
+            for row in self._db.records(SQL["rejections"])
+        ]

@@ -1,0 +1,106 @@
+"""An item as a row of SQLite, and back."""
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pegboard.model import (
+    Drift,
+    EmbeddingState,
+    EmbeddingStatus,
+    Entry,
+    Item,
+    Kind,
+    Signature,
+    ToolType,
+    Visibility,
+)
+from pegboard.store.sqlite.database import Value
+
+_LISTS = ("tags", "aliases", "tech_stack", "examples", "keywords", "target_personas")
+_OBJECTS = ("input_schema", "output_schema", "executor")
+_PLAIN = (
+    "id",
+    "namespace",
+    "name",
+    "description",
+    "category",
+    "subcategory",
+    "body",
+    "author",
+    "source",
+    "origin",
+    "origin_hash",
+    "source_protocol",
+    "endpoint",
+    "routing_domain",
+    "semantic_namespace",
+    "sensitivity_tier",
+    "semantic_weight",
+)
+_BOARD_ONLY = (
+    "drift_at",
+    "approved_hash",
+    "content_hash",
+    "imported_description",
+    "description_source",
+    "override_at",
+    "override_by",
+    "download_count",
+    "quality_score",
+    "success_rate",
+    "estimated_cost_usd",
+    "created_at",
+    "updated_at",
+)
+
+
+def item_params(item: Item) -> dict[str, Value]:
+    params: dict[str, Value] = {name: getattr(item, name) for name in _PLAIN}
+    params |= {name: json.dumps(getattr(item, name), ensure_ascii=False) for name in _LISTS}
+    params |= {name: json.dumps(dict(getattr(item, name)), ensure_ascii=False) for name in _OBJECTS}
+    params["kind"] = item.kind.value
+    params["tool_type"] = item.tool_type.value if item.tool_type else None
+    params["visibility"] = item.visibility.value
+    params["official"] = int(item.official)
+    params["scope"] = item.scope
+    params["short_name"] = item.short_name
+    params["latest_version"] = item.version.version if item.version else None
+    params["signature"] = json.dumps(dataclasses.asdict(item.signature)) if item.signature else None
+    return params
+
+
+def entry_from(row: Mapping[str, Any]) -> Entry:
+    """The entry of a row, without its version: that is read only when somebody asks for it."""
+    return Entry(
+        key=row["key"],
+        item=_item(row),
+        embedding=EmbeddingState(
+            status=EmbeddingStatus(row["embedding_status"]),
+            source_hash=row["source_hash"],
+            model=row["embedding_model"],
+            dimension=row["embedding_dimension"],
+            embedded_at=row["embedded_at"],
+            error=row["embedding_error"],
+        ),
+        active=bool(row["active"]),
+        drift=Drift(row["drift"]),
+        manual_override=bool(row["manual_override"]),
+        **{name: row[name] for name in _BOARD_ONLY},
+    )
+
+
+def _item(row: Mapping[str, Any]) -> Item:
+    values = {name: row[name] for name in _PLAIN}
+    values |= {name: tuple(json.loads(row[name])) for name in _LISTS}
+    values |= {name: json.loads(row[name]) for name in _OBJECTS}
+    signature = row["signature"]
+    return Item(
+        kind=Kind(row["kind"]),
+        tool_type=ToolType(row["tool_type"]) if row["tool_type"] else None,
+        visibility=Visibility(row["visibility"]),
+        official=bool(row["official"]),
+        signature=Signature(**json.loads(signature)) if signature else None,
+        **values,
+    )

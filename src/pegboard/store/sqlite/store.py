@@ -1,0 +1,64 @@
+"""The SQLite store as a whole."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import apsw
+
+from pegboard.store.planning import content_hash
+from pegboard.store.queries import load
+from pegboard.store.sqlite.database import Database
+from pegboard.store.sqlite.index import SqliteIndex
+from pegboard.store.sqlite.items import SqliteItems
+from pegboard.store.sqlite.ledger import SqliteLedger
+from pegboard.store.sqlite.tasks import SqliteTasks
+
+CHECKS = load("sqlite", "check")
+
+
+class SqliteStore:
+    def __init__(self, path: Path, *, create: bool = False, busy_seconds: float = 30.0) -> None:
+        self.database = Database(path, create=create, busy_seconds=busy_seconds)
+        self.items = SqliteItems(self.database)
+        self.tasks = SqliteTasks(self.database)
+        self.index = SqliteIndex(self.database)
+        self.ledger = SqliteLedger(self.database)
+
+    def check(self) -> list[str]:
+        found = [
+            f"SQLite says: {row[0]}"
+            for row in self.database.rows("PRAGMA integrity_check")
+            if row[0] != "ok"
+        ]
+        found += [
+            f"table {table} refers to a row of {parent} that is not there"
+            for table, _, parent, _ in self.database.rows("PRAGMA foreign_key_check")
+        ]
+        for sql in CHECKS.values():
+            found += [str(row[0]) for row in self.database.rows(sql)]
+        return found + self._changed_behind_our_back()
+
+    def _changed_behind_our_back(self) -> list[str]:
+        """Rows whose content no longer has the hash that was stored with it."""
+        found: list[str] = []
+        after = 0
+        while page := self.items.page(after, 500):
+            after = page[-1].key
+            for entry in page:
+                whole = self.items.get(entry.item.id, entry.item.namespace)
+                if whole is not None and content_hash(whole.item) != whole.content_hash:
+                    found.append(f"{entry.item.id} is not what was put: its content hash differs")
+        return found
+
+    def facts(self) -> Mapping[str, object]:
+        return {
+            "board": str(self.database.path),
+            "engine": f"SQLite {apsw.sqlite_lib_version()}",
+            "vectors": f"sqlite-vec {self.database.rows('SELECT vec_version()')[0][0]}",
+            "schema": self.database.applied(),
+            "bytes": self.database.path.stat().st_size,
+            "read_only": self.database.read_only,
+        }
+
+    def close(self) -> None:
+        self.database.close()

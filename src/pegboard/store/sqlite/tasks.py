@@ -1,0 +1,147 @@
+"""The outbox in SQLite: what is to be embedded, who has it, and what became of it."""
+
+import time
+from collections.abc import Sequence
+
+import apsw
+
+from pegboard.model import EmbeddingCounts, Entry, Fingerprint, Task, Vector
+from pegboard.store.queries import load
+from pegboard.store.sqlite.database import Database, Value
+from pegboard.store.sqlite.rows import entry_from
+from pegboard.text import source_hash
+
+SQL = load("sqlite", "tasks")
+
+
+def fingerprint_key(tx: apsw.Connection, target: Fingerprint) -> int:
+    """The number of a fingerprint, which is given one if it has none yet."""
+    found = tx.execute(SQL["fingerprint"], _params(target)).get
+    return int(found or tx.execute(SQL["add_fingerprint"], _params(target)).get)
+
+
+def known_fingerprint(database: Database, target: Fingerprint) -> int | None:
+    found = database.rows(SQL["fingerprint"], _params(target))
+    return int(found[0][0]) if found else None
+
+
+def _params(target: Fingerprint) -> dict[str, Value]:
+    return {
+        "provider": target.provider,
+        "model": target.model,
+        "dimension": target.dimension,
+        "text_version": target.text_version,
+    }
+
+
+class SqliteTasks:
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def enqueue(self, target: Fingerprint, texts: Sequence[tuple[int, str, str]]) -> int:
+        queued = 0
+        with self._db.write() as tx:
+            now = time.time()
+            fingerprint = fingerprint_key(tx, target)
+            for key, content_hash, text in texts:
+                params: dict[str, Value] = {
+                    "key": key,
+                    "content_hash": content_hash,
+                    "source_hash": source_hash(text),
+                    "fingerprint": fingerprint,
+                    "text": text,
+                    "now": now,
+                }
+                if tx.execute(SQL["await_vector"], params).fetchone() is None:
+                    continue
+                tx.execute(SQL["drop_stale_vectors"], params)
+                tx.execute(SQL["drop_other_tasks"], params)
+                tx.execute(SQL["add_task"], params)
+                queued += 1
+        return queued
+
+    def unembedded(self, target: Fingerprint, after: int, limit: int) -> list[Entry]:
+        rows = self._db.records(
+            SQL["unembedded"],
+            {"fingerprint": known_fingerprint(self._db, target), "after": after, "limit": limit},
+        )
+        return [entry_from(row) for row in rows]
+
+    def disable(self) -> int:
+        with self._db.write() as tx:
+            tx.execute(SQL["drop_all_tasks"])
+            return len(list(tx.execute(SQL["disable"])))
+
+    def claim(self, target: Fingerprint, owner: str, limit: int, lease: float) -> list[Task]:
+        fingerprint = known_fingerprint(self._db, target)
+        if fingerprint is None:
+            return []
+        now = time.time()
+        params = {
+            "fingerprint": fingerprint,
+            "owner": owner,
+            "limit": limit,
+            "lease_until": now + lease,
+            "now": now,
+        }
+        with self._db.write() as tx:
+            return [Task(*row) for row in tx.execute(SQL["claim"], params)]
+
+    def finish(self, target: Fingerprint, owner: str, done: Sequence[tuple[Task, Vector]]) -> int:
+        hung = 0
+        with self._db.write() as tx:
+            common = {
+                "fingerprint": fingerprint_key(tx, target),
+                "model": f"{target.provider}:{target.model}",
+                "dimension": target.dimension,
+                "now": time.time(),
+            }
+            for task, vector in done:
+                params = common | {
+                    "id": task.id,
+                    "item_key": task.item_key,
+                    "source_hash": task.source_hash,
+                    "vector": vector,
+                }
+                if tx.execute(SQL["hang_vector"], params).fetchone() is not None:
+                    tx.execute(SQL["mark_ready"], params)
+                    hung += 1
+                tx.execute(SQL["drop_task"], params)
+        return hung
+
+    def fail(self, owner: str, task: Task, error: str, retry_at: float | None) -> None:
+        params: dict[str, Value] = {
+            "id": task.id,
+            "item_key": task.item_key,
+            "source_hash": task.source_hash,
+            "owner": owner,
+            "error": error,
+            "status": "failed" if retry_at is None else "pending",
+            "next_attempt_at": retry_at or 0.0,
+            "now": time.time(),
+        }
+        with self._db.write() as tx:
+            still_held = tx.execute(SQL["put_back"], params).fetchone() is not None
+            if still_held and retry_at is None:
+                tx.execute(SQL["mark_failed"], params)
+
+    def release(self, owner: str) -> int:
+        with self._db.write() as tx:
+            return len(list(tx.execute(SQL["release"], {"owner": owner, "now": time.time()})))
+
+    def owners(self) -> list[str]:
+        return [str(row[0]) for row in self._db.rows(SQL["owners"])]
+
+    def revive(self, item_key: int | None) -> int:
+        with self._db.write() as tx:
+            params = {"item_key": item_key, "now": time.time()}
+            revived = [row[0] for row in tx.execute(SQL["revive"], params)]
+            tx.executemany(SQL["mark_pending"], [{"item_key": key} for key in revived])
+        return len(revived)
+
+    def waiting(self) -> int:
+        return int(self._db.rows(SQL["waiting"])[0][0])
+
+    def counts(self) -> EmbeddingCounts:
+        found = {str(status): int(n) for status, n in self._db.rows(SQL["counts"])}
+        return EmbeddingCounts(total=sum(found.values()), **found)

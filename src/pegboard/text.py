@@ -1,0 +1,160 @@
+"""The one place where an item becomes text: index terms, the text to embed, and its hash."""
+
+import hashlib
+import re
+import threading
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import Stemmer
+
+from pegboard.model import Item, Json
+
+TEXT_VERSION = 1
+"""Raised whenever the text that is embedded changes for an unchanged item."""
+
+MAX_BODY = 20_000
+MAX_EMBEDDED = 4_000
+
+# Vowel signs and tone marks belong to the word they stand in; `\w` alone would split there.
+_MARKS = (
+    "\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0dff"
+    "\u0e31-\u0e4e\u0eb1-\u0ecd\u1000-\u109f\u1780-\u17d3"
+)
+_WORD = re.compile(rf"[\w{_MARKS}]+")
+_ASCII_WORD = re.compile(r"[A-Za-z0-9_]+")
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+|[^\W_A-Za-z0-9]+")
+_LATIN_ACCENTS = re.compile("[\u0300-\u036f]+")
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
+)
+_SECTION = re.compile(
+    r"^\s*(args|arguments|parameters|params|returns|return|raises|yields|examples?|notes?)\s*:?\s*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_local = threading.local()
+
+
+@dataclass(frozen=True, slots=True)
+class IndexFields:
+    """An item's index terms, apart by field so that each field can carry its own weight."""
+
+    name: str
+    aliases: str
+    labels: str
+    description: str
+    parameters: str
+    body: str
+
+
+def terms(text: str) -> list[str]:
+    """Index terms in order: folded, identifiers split and kept whole, English words stemmed.
+
+    >>> terms("createIssue on GitHub")
+    ['creat', 'issu', 'createissue', 'on', 'git', 'hub', 'github']
+    """
+    words = _ASCII_WORD.findall(text) if text.isascii() else _WORD.findall(fold(text))
+    return [term for word in words for term in _terms_of(word)]
+
+
+def fold(text: str) -> str:
+    """Compatibility forms unified and Latin accents dropped; case is kept for splitting."""
+    decomposed = unicodedata.normalize("NFKD", text)
+    return unicodedata.normalize("NFC", _LATIN_ACCENTS.sub("", decomposed))
+
+
+def _terms_of(word: str) -> Iterator[str]:
+    if word.isascii():
+        if word.islower() and "_" not in word:
+            yield _stem(word)
+            return
+        parts = _PART.findall(word)
+        yield from (_stem(part.lower()) for part in parts)
+        if len(parts) > 1:
+            yield "".join(parts).lower()
+        return
+    rest = _UNSPACED.sub(" ", word)
+    yield from (part.casefold() for part in rest.replace("_", " ").split())
+    for run in _UNSPACED.findall(word):
+        yield from _pairs(run)
+
+
+def _pairs(run: str) -> Iterator[str]:
+    """Overlapping pairs stand in for the word boundaries that these scripts do not write."""
+    if len(run) == 1:
+        yield run
+    yield from (run[i : i + 2] for i in range(len(run) - 1))
+
+
+def _stem(word: str) -> str:
+    stemmer = getattr(_local, "stemmer", None)
+    if stemmer is None:
+        stemmer = _local.stemmer = Stemmer.Stemmer("english")
+    return str(stemmer.stemWord(word))
+
+
+def index_fields(item: Item) -> IndexFields:
+    def joined(*texts: str) -> str:
+        return " ".join(term for text in texts for term in terms(text))
+
+    return IndexFields(
+        name=joined(item.name),
+        aliases=joined(*item.aliases, *item.keywords),
+        labels=joined(item.category, item.subcategory, *item.tags),
+        description=joined(prose(item.description)),
+        parameters=joined(*(f"{name} {text}" for name, text in parameters(item.input_schema))),
+        body=joined(item.body[:MAX_BODY]),
+    )
+
+
+def embedding_text(item: Item) -> str:
+    """What is embedded: stable meaning only, no ids, no audit fields; blank if there is none."""
+    parts = [
+        spoken(item.name),
+        spoken(item.category),
+        prose(item.description),
+        ", ".join(item.tags),
+        ", ".join(item.keywords),
+        ", ".join(item.examples),
+        item.endpoint,
+        item.routing_domain,
+        item.semantic_namespace,
+        ", ".join(item.target_personas),
+    ]
+    text = ". ".join(part.strip().rstrip(".") for part in parts if part.strip())
+    return " ".join(unicodedata.normalize("NFC", text).split())[:MAX_EMBEDDED]
+
+
+def source_hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def spoken(identifier: str) -> str:
+    """`createIssue` and `create_issue` as a person would say them: `create issue`."""
+    return " ".join(_PART.findall(identifier)) if identifier.isascii() else identifier
+
+
+def prose(description: str) -> str:
+    """A description without the Args, Returns and similar sections of a docstring."""
+    found = _SECTION.search(description)
+    return description[: found.start()].rstrip() if found and found.start() else description
+
+
+def first_sentence(description: str) -> str:
+    paragraph = " ".join(prose(description).strip().split("\n\n")[0].split())
+    end = re.search(r"(?<=[.!?])\s+(?=\S)|[。！？]", paragraph)
+    return paragraph[: end.end()].strip() if end else paragraph
+
+
+def parameters(schema: Json) -> list[tuple[str, str]]:
+    """Names and descriptions of a JSON Schema's top-level properties."""
+    properties = schema.get("properties")
+    if not isinstance(properties, dict):
+        return []
+    return [(str(name), _description(value)) for name, value in properties.items()]
+
+
+def _description(schema: object) -> str:
+    text = schema.get("description") if isinstance(schema, dict) else None
+    return text if isinstance(text, str) else ""
