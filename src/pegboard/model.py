@@ -1,13 +1,15 @@
 """The words of Pegboard as values: items, candidates, rejections, tasks, hits.
 
-Everything that passes from one stage to another is defined here, frozen.
+Everything that passes from one stage to another is defined here and cannot be changed. Named
+tuples, because a frozen dataclass costs a millisecond at every start of the program and a named
+tuple a seventh of it (docs/decisions/0003-cold-start.md).
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NewType
+from types import MappingProxyType
+from typing import NamedTuple, NewType
 
 ItemId = NewType("ItemId", str)
 """Where an item hangs: `source:category:name`, unique in its namespace."""
@@ -16,6 +18,7 @@ Vector = NewType("Vector", bytes)
 """An embedding of unit length, as little-endian float32."""
 
 Json = Mapping[str, object]
+EMPTY: Json = MappingProxyType({})
 
 DEFAULT_NAMESPACE = "public"
 
@@ -76,8 +79,7 @@ class Leg(StrEnum):
     VECTOR = "vector"
 
 
-@dataclass(frozen=True, slots=True)
-class ItemFile:
+class ItemFile(NamedTuple):
     path: str
     content: bytes
     sha256: str
@@ -85,28 +87,25 @@ class ItemFile:
     executable: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(NamedTuple):
     """One immutable state of an item: its manifest, parsed and as written, and its files."""
 
     version: str
     content_hash: str
-    manifest: Json = field(default_factory=dict)
+    manifest: Json = EMPTY
     manifest_text: str | None = None
     changelog: str = ""
     files: tuple[ItemFile, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     signer: str
     algorithm: str
     value: str
     signed_at: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class Item(NamedTuple):
     """What the gate admits: everything about an item that its source or publisher says."""
 
     id: ItemId
@@ -120,9 +119,9 @@ class Item:
     aliases: tuple[str, ...] = ()
     tech_stack: tuple[str, ...] = ()
     tool_type: ToolType | None = None
-    input_schema: Json = field(default_factory=dict)
-    output_schema: Json = field(default_factory=dict)
-    executor: Json = field(default_factory=dict)
+    input_schema: Json = EMPTY
+    output_schema: Json = EMPTY
+    executor: Json = EMPTY
     examples: tuple[str, ...] = ()
     body: str = ""
     visibility: Visibility = Visibility.PUBLIC
@@ -153,8 +152,7 @@ class Item:
         return re.sub(r"[^A-Za-z0-9_-]+", "_", f"{self.category}__{self.name}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingState:
+class EmbeddingState(NamedTuple):
     status: EmbeddingStatus
     source_hash: str
     model: str = ""
@@ -163,8 +161,7 @@ class EmbeddingState:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(NamedTuple):
     """An item as it hangs on a board, with what only the board knows."""
 
     key: int
@@ -188,8 +185,7 @@ class Entry:
     updated_at: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(NamedTuple):
     """What a source found. Nothing in `fields` is trusted before the gate has seen it."""
 
     source: str
@@ -199,23 +195,20 @@ class Candidate:
     files: tuple[ItemFile, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Unchanged:
+class Unchanged(NamedTuple):
     """The source saw this origin again with the content it had last time."""
 
     origin: str
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(NamedTuple):
     """Something a source passes over by its own rules, such as a private file."""
 
     origin: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rejection:
+class Rejection(NamedTuple):
     source: str
     origin: str
     origin_hash: str
@@ -227,8 +220,7 @@ class Rejection:
 Finding = Candidate | Unchanged | LeftOut | Rejection
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceRecord:
+class SourceRecord(NamedTuple):
     """A source that was added to a board."""
 
     name: str
@@ -238,8 +230,7 @@ class SourceRecord:
     synced_at: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
+class Fingerprint(NamedTuple):
     """What makes two vectors comparable: everything that went into them but the text itself."""
 
     provider: str
@@ -252,8 +243,7 @@ class Fingerprint:
         return f"{self.provider}/{self.model}/{self.dimension}/{self.text_version}"
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(NamedTuple):
     """One text to embed, claimed by a worker until its lease ends."""
 
     id: int
@@ -263,16 +253,14 @@ class Task:
     attempts: int
 
 
-@dataclass(frozen=True, slots=True)
-class PutReport:
+class PutReport(NamedTuple):
     added: int = 0
     changed: int = 0
     unchanged: int = 0
     refused: tuple[Rejection, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddingCounts:
+class EmbeddingCounts(NamedTuple):
     total: int = 0
     ready: int = 0
     pending: int = 0
@@ -281,8 +269,7 @@ class EmbeddingCounts:
     blank: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filters:
+class Filters(NamedTuple):
     """Which items a search may see. An empty tuple sets no bound."""
 
     kinds: tuple[str, ...] = ()
@@ -293,8 +280,7 @@ class Filters:
     namespaces: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class LegHit:
+class LegHit(NamedTuple):
     """An item's place in one leg. A higher score is better."""
 
     key: int
@@ -303,8 +289,7 @@ class LegHit:
     score: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class Hit(NamedTuple):
     id: ItemId
     kind: Kind
     name: str
@@ -317,8 +302,7 @@ class Hit:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(NamedTuple):
     """Hits in order, what the caller should know about them, and the seconds that went where."""
 
     hits: tuple[Hit, ...]

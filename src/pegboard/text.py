@@ -5,7 +5,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import Stemmer
 
@@ -36,8 +36,7 @@ _SECTION = re.compile(
 _local = threading.local()
 
 
-@dataclass(frozen=True, slots=True)
-class IndexFields:
+class IndexFields(NamedTuple):
     """An item's index terms, apart by field so that each field can carry its own weight."""
 
     name: str

@@ -3,8 +3,9 @@
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 from pegboard.errors import UsageError
 from pegboard.model import Answer
@@ -12,12 +13,11 @@ from pegboard.model import Answer
 CUTOFF = 10
 
 
-@dataclass(frozen=True, slots=True)
-class EvalQuery:
+class EvalQuery(NamedTuple):
     id: str
     text: str
     gold: tuple[str, ...]
-    alt: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    alt: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 def read_queries(path: Path) -> list[EvalQuery]:

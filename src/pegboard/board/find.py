@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pegboard.errors import EmbeddingError
 from pegboard.model import Answer, Entry, Filters, Hit, Leg, LegHit, Mode, Vector
@@ -13,19 +13,17 @@ from pegboard.search.query import Query, parse
 from pegboard.search.reason import match_type, reason
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(NamedTuple):
     text: str
     mode: Mode = Mode.HYBRID
-    filters: Filters = field(default_factory=Filters)
+    filters: Filters = Filters()
     limit: int = 5
 
 
-@dataclass(frozen=True, slots=True)
-class FindSettings:
+class FindSettings(NamedTuple):
     depth: int = 100
     """How many items each leg puts forward."""
-    fusion: FusionSettings = field(default_factory=FusionSettings)
+    fusion: FusionSettings = FusionSettings()
 
 
 def find(store: Store, embedder: Embedder | None, ask: Ask, settings: FindSettings) -> Answer:

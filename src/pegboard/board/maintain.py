@@ -1,7 +1,7 @@
 """Upkeep: backfill, retry, refresh, status, and the check of the board's own rules."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pegboard.model import EmbeddingCounts, EmbeddingStatus, Entry, Fingerprint, SourceRecord
 from pegboard.ports import Progress, Store
@@ -10,8 +10,7 @@ from pegboard.text import embedding_text, source_hash
 PAGE = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(NamedTuple):
     facts: dict[str, object]
     model: str
     embeddings: EmbeddingCounts

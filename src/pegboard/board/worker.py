@@ -2,12 +2,12 @@
 
 import logging
 import os
-import platform
 import random
 import secrets
 import threading
 import time
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pegboard.errors import EmbeddingError, ModelUnavailable
 from pegboard.model import Task, Vector
@@ -16,8 +16,7 @@ from pegboard.ports import Embedder, Progress, Store
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerSettings:
+class WorkerSettings(NamedTuple):
     batch_size: int = 128
     lease_seconds: float = 60.0
     max_attempts: int = 5
@@ -42,7 +41,7 @@ class Worker:
         self.embedder = embedder
         self.settings = settings
         self.report = WorkReport()
-        self.owner = f"{platform.node()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self.owner = f"{_host()}:{os.getpid()}:{secrets.token_hex(4)}"
 
     def drain(self, stop: threading.Event, progress: Progress) -> WorkReport:
         """Work until nothing is due. Raises `ModelUnavailable` if nothing can be embedded."""
@@ -124,7 +123,7 @@ class Worker:
         for owner in self.store.tasks.owners():
             host, _, rest = owner.partition(":")
             pid = rest.partition(":")[0]
-            if host == platform.node() and pid.isdecimal() and not _alive(int(pid)):
+            if host == _host() and pid.isdecimal() and not _alive(int(pid)):
                 released += self.store.tasks.release(owner)
         return released
 
@@ -133,6 +132,12 @@ def backoff(attempts: int, settings: WorkerSettings) -> float:
     """Seconds to wait after this many attempts, with jitter so that workers do not move in step."""
     longest = min(settings.retry_seconds * 2.0 ** (attempts - 1), settings.max_retry_seconds)
     return longest * random.uniform(0.5, 1.0)  # noqa: S311 (no secret depends on it)
+
+
+def _host() -> str:
+    import socket
+
+    return socket.gethostname()
 
 
 def _alive(pid: int) -> bool:

@@ -20,7 +20,9 @@ def print_json(value: object) -> None:
 
 
 def plain(value: object) -> object:
-    """Dataclasses, tuples and bytes as what JSON has words for."""
+    """Records, tuples and bytes as what JSON has words for."""
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return plain(value._asdict())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, Mapping):
@@ -91,7 +93,7 @@ def status(found: Status) -> None:
     for name, value in found.facts.items():
         click.echo(f"{name:<10} {value}")
     click.echo(f"{'model':<10} {found.model}")
-    counts = dataclasses.asdict(found.embeddings)
+    counts = found.embeddings._asdict()
     click.echo(f"{'items':<10} {counts.pop('total')}")
     click.echo(f"{'embedding':<10} " + ", ".join(f"{n} {name}" for name, n in counts.items()))
     click.echo(f"{'waiting':<10} {found.waiting} tasks")

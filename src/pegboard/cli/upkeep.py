@@ -1,6 +1,5 @@
 """Commands that keep a board well: status, worker, backfill, retry, refresh, doctor."""
 
-import dataclasses
 import logging
 
 import click
@@ -59,9 +58,9 @@ def backfill(queue_only: bool, board: str | None, as_json: bool) -> None:
             outcome = pegboard.backfill(progress=progress, stop=stop, work=not queue_only)
         counts = pegboard.status().embeddings
     if as_json:
-        render.print_json(dataclasses.asdict(counts) | {"embedded": outcome.work.embedded})
+        render.print_json(counts._asdict() | {"embedded": outcome.work.embedded})
     else:
-        click.echo(", ".join(f"{n} {name}" for name, n in dataclasses.asdict(counts).items()))
+        click.echo(", ".join(f"{n} {name}" for name, n in counts._asdict().items()))
     notice(*outcome.notices)
     if stop.is_set():
         raise KeyboardInterrupt

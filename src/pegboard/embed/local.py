@@ -11,10 +11,9 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pegboard.errors import EmbeddingError, ModelUnavailable
 from pegboard.model import Fingerprint, Vector
@@ -118,8 +117,7 @@ class LocalEmbedder:
             return self._model
 
 
-@dataclass(frozen=True, slots=True)
-class _Card:
+class _Card(NamedTuple):
     """What `model.json` says."""
 
     model: str
@@ -136,8 +134,7 @@ class _Session(Protocol):
     ) -> "list[NDArray[np.float32]]": ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Model:
+class _Model(NamedTuple):
     session: _Session
     tokenizer: "Tokenizer"
     failures: tuple[type[Exception], ...]

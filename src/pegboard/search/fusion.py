@@ -9,8 +9,8 @@ Two ways, by setting:
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from pegboard.model import ItemId, Leg
 
@@ -20,8 +20,7 @@ class Method(StrEnum):
     RRF = "rrf"
 
 
-@dataclass(frozen=True, slots=True)
-class FusionSettings:
+class FusionSettings(NamedTuple):
     method: Method = Method.SUM
     alpha: float = 0.7
     """The weight of meaning; words get the rest."""
@@ -34,8 +33,7 @@ HALF_SURE = 8.0
 """A best BM25 score of this size counts for half."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """An item that some leg found, with its score and place in each leg that knows it."""
 
     key: int

@@ -1,6 +1,6 @@
 """Free text in, a query out. Never raises, and never lets the text become syntax."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pegboard.text import terms
 
@@ -17,8 +17,7 @@ _EMPTY_WORDS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     text: str
     terms: tuple[str, ...]
 

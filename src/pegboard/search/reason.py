@@ -29,8 +29,7 @@ def reason(candidate: Candidate, item: Item, query: Query) -> str:
 
 def _shared_words(item: Item, query: Query) -> list[str]:
     """The reader's own words, not the stems that were matched, at most five."""
-    fields = index_fields(item)
-    held = set(" ".join(getattr(fields, name) for name in fields.__slots__).split())
+    held = set(" ".join(index_fields(item)).split())
     wanted = set(query.terms)
     shared = [
         word for word in query.text.split() if any(t in held and t in wanted for t in terms(word))

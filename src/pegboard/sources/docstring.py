@@ -5,8 +5,9 @@ Google, NumPy and reST styles are read, each line once, so that the time is line
 
 import inspect
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
 
 _PARAMETERS = frozenset(
     {
@@ -29,9 +30,8 @@ _NAMES = re.compile(rf"{_NAME}(?:\s*,\s*{_NAME})*")
 _UNDERLINE = re.compile(r"\s*-{3,}\s*")
 
 
-@dataclass(frozen=True, slots=True)
-class Docstring:
-    parameters: dict[str, str] = field(default_factory=dict)
+class Docstring(NamedTuple):
+    parameters: Mapping[str, str] = MappingProxyType({})
     returns: str = ""
 
 

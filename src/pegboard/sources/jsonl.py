@@ -6,9 +6,8 @@ import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from pegboard.errors import SourceError
 from pegboard.model import DEFAULT_NAMESPACE, Candidate, Finding, Kind, Rejection, Unchanged
@@ -35,8 +34,7 @@ _ITEMS = re.compile(r"[a-z]+\s*(?:\s+of\s+|\[|<)\s*([a-z]+)")
 _File = IO[bytes] | gzip.GzipFile
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(NamedTuple):
     number: int
     content: bytes
     sha256: str

@@ -9,7 +9,7 @@ import json
 import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from pegboard.sources import docstring
 from pegboard.sources.docstring import Docstring
@@ -109,8 +109,7 @@ def json_value(node: ast.expr | None) -> tuple[object, ...]:
         return ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
+class _Field(NamedTuple):
     """What stands right of the `=`: a plain default, or `Field(...)` and `field(...)`."""
 
     required: bool = True
@@ -300,7 +299,7 @@ def _fields(owner: ast.ClassDef) -> Iterator[tuple[str, ast.expr | None, _Field]
             case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation, value=value):
                 field, wrapper = _Field.read(value), _last_name(annotation)
                 if wrapper == "NotRequired" or not (total or wrapper == "Required"):
-                    field = replace(field, required=False)
+                    field = field._replace(required=False)
                 if field.included and wrapper != "ClassVar" and not name.startswith("_"):
                     yield name, annotation, field
 

@@ -1,16 +1,14 @@
 """What a put will do to one item, decided without a database, so that every store decides alike."""
 
-import dataclasses
 import hashlib
 import json
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pegboard.model import EmbeddingStatus, Fingerprint, Item
 from pegboard.text import embedding_text, source_hash
 
 
-@dataclass(frozen=True, slots=True)
-class Existing:
+class Existing(NamedTuple):
     """The part of a stored item that decides what a new version of it means."""
 
     key: int
@@ -25,8 +23,7 @@ class Existing:
     description: str
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     item: Item
     """The item as readers will see it: a person's description wins over the source's."""
     imported_description: str
@@ -39,7 +36,7 @@ class Plan:
 def plan_put(item: Item, existing: Existing | None) -> Plan:
     effective = item
     if existing is not None and existing.manual_override:
-        effective = dataclasses.replace(item, description=existing.description)
+        effective = item._replace(description=existing.description)
     digest = content_hash(effective)
     text = embedding_text(effective)
     return Plan(
@@ -68,11 +65,10 @@ def planned_status(text: str, target: Fingerprint | None, has_vector: bool) -> E
 def content_hash(item: Item) -> str:
     """A hash over everything a reader can see of an item; where it was found does not count."""
     seen = {
-        field.name: getattr(item, field.name)
-        for field in dataclasses.fields(item)
-        if field.name not in ("origin", "origin_hash", "version", "signature")
+        **item._asdict(),
+        "origin": None,
+        "origin_hash": None,
+        "version": item.version and item.version.content_hash,
     }
-    seen["version"] = item.version and item.version.content_hash
-    seen["signature"] = item.signature and dataclasses.astuple(item.signature)
     canonical = json.dumps(seen, sort_keys=True, separators=(",", ":"), default=dict)
     return hashlib.sha256(canonical.encode()).hexdigest()

@@ -1,6 +1,5 @@
 """The legs in SQLite: FTS5 for words, sqlite-vec for meaning."""
 
-import dataclasses
 from collections.abc import Sequence
 
 from pegboard.model import Entry, Filters, Fingerprint, ItemId, LegHit, Vector
@@ -72,5 +71,4 @@ def _match(terms: Sequence[str]) -> str:
 
 
 def _filter_params(filters: Filters) -> dict[str, Value]:
-    values = dataclasses.asdict(filters)
-    return {name: in_list(wanted) if wanted else None for name, wanted in values.items()}
+    return {name: in_list(wanted) if wanted else None for name, wanted in filters._asdict().items()}

@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import apsw
@@ -100,7 +99,7 @@ class SqliteItems:
             changelog=found[0]["changelog"],
             files=tuple(_file(file) for file in files),
         )
-        return replace(entry, item=replace(entry.item, version=version))
+        return entry._replace(item=entry.item._replace(version=version))
 
 
 def _existing(tx: apsw.Connection, item: Item) -> Existing | None:
@@ -157,7 +156,7 @@ def _write(
     fields = index_fields(plan.item)
     tx.execute(
         SQL["add_terms"],
-        {name: getattr(fields, name) for name in fields.__slots__} | {"key": key},
+        fields._asdict() | {"key": key},
     )
     if plan.item.version is not None:
         _write_version(tx, key, plan.item.version, now)

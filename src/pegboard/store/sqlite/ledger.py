@@ -1,6 +1,5 @@
 """Sources and rejections in SQLite."""
 
-import dataclasses
 import time
 from collections.abc import Sequence
 
@@ -17,7 +16,7 @@ class SqliteLedger:
 
     def add_source(self, record: SourceRecord) -> None:
         with self._db.write() as tx:
-            tx.execute(SQL["add_source"], dataclasses.asdict(record) | {"now": time.time()})
+            tx.execute(SQL["add_source"], record._asdict() | {"now": time.time()})
 
     def remove_source(self, name: str) -> bool:
         with self._db.write() as tx:
@@ -44,9 +43,7 @@ class SqliteLedger:
     def reject(self, rejections: Sequence[Rejection]) -> None:
         with self._db.write() as tx:
             now = time.time()
-            tx.executemany(
-                SQL["reject"], [dataclasses.asdict(r) | {"now": now} for r in rejections]
-            )
+            tx.executemany(SQL["reject"], [r._asdict() | {"now": now} for r in rejections])
 
     def settle(self, source: str, admitted: Sequence[str], seen: Sequence[str] | None) -> None:
         with self._db.write() as tx:

@@ -1,6 +1,5 @@
 """An item as a row of SQLite, and back."""
 
-import dataclasses
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -67,7 +66,7 @@ def item_params(item: Item) -> dict[str, Value]:
     params["scope"] = item.scope
     params["short_name"] = item.short_name
     params["latest_version"] = item.version.version if item.version else None
-    params["signature"] = json.dumps(dataclasses.asdict(item.signature)) if item.signature else None
+    params["signature"] = json.dumps(item.signature._asdict()) if item.signature else None
     return params
 
 
