@@ -6,9 +6,8 @@ Each set goes the whole way: catalogue, gate, store, worker, search.
 import tempfile
 from pathlib import Path
 
-from report import parser, save
-
 from pegboard.app import evaluation_board, located
+from report import parser, save
 
 # Measured by the data's authors: MiniLM and bm25s, RRF with k 60 over the first 50 of each.
 BASELINE = {

@@ -24,6 +24,11 @@ from pegboard.errors import (
 from pegboard.store.queries import migrations
 
 APPLICATION_ID = 0x50454742  # "PEGB"
+SETUP = """
+PRAGMA foreign_keys = ON;
+PRAGMA synchronous = NORMAL; -- with WAL, safe against anything but a power cut
+PRAGMA cache_size = -65536; -- KiB: the vectors of some 40,000 items stay in memory
+"""
 Value = int | float | str | bytes | None
 Row = tuple[Any, ...]
 Params = Mapping[str, Value]
@@ -105,7 +110,7 @@ class Database:
         connection.enable_load_extension(True)
         connection.load_extension(_vector_extension())
         connection.enable_load_extension(False)
-        connection.execute("PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL")
+        connection.execute(SETUP)
         return connection
 
     def _without_wal(self, connection: apsw.Connection) -> apsw.Connection:

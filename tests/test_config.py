@@ -1,0 +1,283 @@
+"""Settings come in layers, and nothing in them is wrong without being named."""
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+
+from pegboard.cli.main import cli
+from pegboard.config import (
+    PROJECT_FILE,
+    EmbedSettings,
+    Located,
+    SearchSettings,
+    Settings,
+    SyncSettings,
+    env_name,
+    known_settings,
+    load,
+)
+from pegboard.errors import ConfigError
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A project folder, a user file beside it, and a way to load the settings that hold there."""
+    return Place(tmp_path / "project", tmp_path / "home" / "config.toml")
+
+
+class Place:
+    def __init__(self, project: Path, user_file: Path) -> None:
+        self.project, self.user_file = project, user_file
+        project.mkdir()
+        user_file.parent.mkdir()
+
+    def load(self, cwd: Path | None = None, environ=None, **flags: object) -> Located:
+        return load(
+            cwd=cwd or self.project,
+            environ=environ or {},
+            flags={key.replace("__", "."): value for key, value in flags.items()},
+            user_file=self.user_file,
+        )
+
+    def say(self, text: str) -> Path:
+        path = self.project / PROJECT_FILE
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def refused(self, environ=None, **flags: object) -> str:
+        with pytest.raises(ConfigError) as error:
+            self.load(environ=environ, **flags)
+        return str(error.value)
+
+
+def test_without_any_layer_the_defaults_hold(place):
+    assert place.load().settings == Settings()
+
+
+def test_each_layer_overrides_the_one_before(place):
+    variable = {"PEGBOARD_SEARCH_LIMIT": "8"}
+    place.user_file.write_text("[search]\nlimit = 6\n")
+    assert place.load().settings.search.limit == 6
+    place.say("[search]\nlimit = 7\n")
+    assert place.load().settings.search.limit == 7
+    assert place.load(environ=variable).settings.search.limit == 8
+    assert place.load(environ=variable, search__limit=9).settings.search.limit == 9
+
+
+def test_a_layer_leaves_alone_what_it_does_not_mention(place):
+    place.user_file.write_text('[search]\nlimit = 6\nmode = "bm25"\n')
+    place.say("[search]\nlimit = 7\n")
+    found = place.load(environ={"PEGBOARD_EMBED_PROVIDER": "test"}).settings
+    assert (found.search.mode, found.search.limit, found.embed.provider) == ("bm25", 7, "test")
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "suggestion"),
+    [
+        ("bord = 'x'", "'bord'", "'board'"),
+        ("[search]\nlimt = 3", "'search.limt'", "'search.limit'"),
+        ("[embed.provider]\nname = 'x'", "'embed.provider.name'", "'embed.provider'"),
+        ("[serach]\nlimit = 3", "'serach.limit'", "'search.limit'"),
+        ("zzz = 1", "'zzz'", "known: "),
+    ],
+)
+def test_an_unknown_key_in_a_file_is_named_with_the_file_and_a_suggestion(
+    place, text, key, suggestion
+):
+    path = place.say(text)
+    message = place.refused()
+    assert str(path) in message
+    assert key in message
+    assert suggestion in message
+
+
+def test_an_unknown_section_is_refused_even_if_it_is_empty(place):
+    path = place.say("[serach]\n")
+    message = place.refused()
+    assert str(path) in message
+    assert "serach" in message
+
+
+def test_an_unknown_key_in_the_user_file_names_the_user_file(place):
+    place.user_file.write_text("[sync]\nmax_bytes = 1\n")
+    message = place.refused()
+    assert str(place.user_file) in message
+    assert "'sync.max_bytes'" in message
+
+
+def test_an_unknown_variable_is_named_with_a_suggestion(place):
+    message = place.refused({"PEGBOARD_SEARCH_LIMT": "3"})
+    assert "PEGBOARD_SEARCH_LIMT" in message
+    assert "PEGBOARD_SEARCH_LIMIT" in message
+
+
+def test_an_unknown_flag_is_refused(place):
+    assert "limt" in place.refused(search__limt=3)
+
+
+def test_variables_of_tests_and_of_other_programs_are_ignored(place):
+    other = {"PEGBOARD_TEST_POSTGRES": "x", "PEGBOARDING": "x", "PATH": "/bin"}
+    assert place.load(environ=other).settings == Settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[search]\nlimit = '5'", "search.limit is '5'; it must be a whole number"),
+        ("[search]\nlimit = 5.0", "search.limit is 5.0; it must be a whole number"),
+        ("[search]\nlimit = true", "search.limit is True; it must be a whole number"),
+        ("[search]\nalpha = 'x'", "search.alpha is 'x'; it must be a number"),
+        ("[search]\nalpha = false", "search.alpha is False; it must be a number"),
+        ("board = 3", "board is 3; it must be text"),
+        ("board = ['x']", "board is ['x']; it must be text"),
+        ("[search]\nlimit = 0", "search.limit is 0; it must be at least 1"),
+        ("[search]\nlimit = 1001", "search.limit is 1001; it must be at most 1000"),
+        ("[search]\nalpha = 1.5", "search.alpha is 1.5; it must be at most 1"),
+        ("[search]\nalpha = nan", "search.alpha is nan; it must be "),
+        ("[embed]\nprovider = 'lokal'", "it must be one of local, test, disabled"),
+    ],
+)
+def test_a_bad_value_is_named_with_its_file_and_what_would_do(place, text, expected):
+    path = place.say(text)
+    message = place.refused()
+    assert str(path) in message
+    assert expected in message
+
+
+@pytest.mark.parametrize("text", ["five", "", "5.5", "-1", "nan"])
+def test_a_bad_value_in_a_variable_names_the_variable(place, text):
+    message = place.refused({"PEGBOARD_SEARCH_LIMIT": text})
+    assert "PEGBOARD_SEARCH_LIMIT" in message
+    assert "search.limit" in message
+
+
+def test_a_bad_value_in_a_flag_names_the_flag(place):
+    assert "--limit" in place.refused(search__limit=0)
+
+
+def test_a_whole_number_will_do_where_a_number_is_wanted(place):
+    place.say("[search]\nalpha = 1\n")
+    found = place.load(environ={"PEGBOARD_EMBED_LEASE_SECONDS": "30"}).settings
+    assert (found.search.alpha, found.embed.lease_seconds) == (1.0, 30.0)
+
+
+def test_bad_toml_names_the_file_and_the_line(place):
+    path = place.say("[search]\nlimit = 5\nmode = \n")
+    message = place.refused()
+    assert str(path) in message
+    assert "line 3" in message
+
+
+def test_a_file_that_is_not_utf_8_is_named(place):
+    path = place.project / PROJECT_FILE
+    path.write_bytes(b'board = "\xff"\n')
+    assert str(path) in place.refused()
+
+
+def test_a_file_that_cannot_be_read_is_named(place):
+    # Regular, open to everybody, and yet no read of its beginning succeeds: not even by root.
+    place.user_file.symlink_to("/proc/self/mem")
+    message = place.refused()
+    assert str(place.user_file) in message
+    assert "cannot be read" in message
+
+
+def test_without_a_project_the_board_is_the_users(place):
+    found = place.load()
+    assert found.project is None
+    assert found.board.name == "board.db"
+    assert place.project not in found.board.parents
+
+
+def test_the_board_of_a_project_is_in_its_own_folder(place):
+    place.say("")
+    assert place.load().board == place.project / ".pegboard" / "board.db"
+
+
+def test_the_project_is_found_from_a_folder_inside_it(place):
+    place.say("[search]\nlimit = 7\n")
+    inside = place.project / "a" / "b"
+    inside.mkdir(parents=True)
+    found = place.load(cwd=inside)
+    assert found.project == place.project
+    assert found.board == place.project / ".pegboard" / "board.db"
+    assert found.settings.search.limit == 7
+
+
+def test_the_nearest_project_wins(place):
+    place.say("[search]\nlimit = 7\n")
+    inner = place.project / "inner"
+    inner.mkdir()
+    (inner / PROJECT_FILE).write_text("[search]\nlimit = 8\n")
+    found = place.load(cwd=inner)
+    assert (found.project, found.settings.search.limit) == (inner, 8)
+
+
+def test_a_relative_board_in_a_file_is_beside_that_file(place):
+    place.say('board = "data/tools.db"\n')
+    inside = place.project / "inside"
+    inside.mkdir()
+    assert place.load(cwd=inside).board == place.project / "data" / "tools.db"
+
+
+def test_a_relative_board_in_the_user_file_is_beside_the_user_file(place):
+    place.user_file.write_text('board = "tools.db"\n')
+    assert place.load().board == place.user_file.parent / "tools.db"
+
+
+def test_a_relative_board_in_a_flag_or_variable_is_in_the_working_folder(place):
+    place.say('board = "data/tools.db"\n')
+    inside = place.project / "inside"
+    inside.mkdir()
+    assert place.load(cwd=inside, board="other.db").board == inside / "other.db"
+    variable = {"PEGBOARD_BOARD": "other.db"}
+    assert place.load(cwd=inside, environ=variable).board == inside / "other.db"
+
+
+def test_an_absolute_board_stays_as_it_is(place, tmp_path):
+    place.say(f'board = "{tmp_path}/tools.db"\n')
+    assert place.load().board == tmp_path / "tools.db"
+
+
+def test_a_tilde_in_the_boards_path_is_the_home_folder(place, monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    place.say('board = "~/tools.db"\n')
+    assert place.load().board == tmp_path / "tools.db"
+    assert place.load(board="~/flag.db").board == tmp_path / "flag.db"
+
+
+def test_every_setting_says_what_it_is_about():
+    assert [key for key, _, metadata, _ in known_settings() if not metadata.get("about")] == []
+
+
+def test_every_setting_has_a_variable_of_its_own():
+    names = [env_name(key) for key, *_ in known_settings()]
+    assert len(names) == len(set(names))
+    assert all(re.fullmatch(r"PEGBOARD_[A-Z0-9_]+", name) for name in names)
+
+
+@pytest.mark.parametrize("kind", [Settings, EmbedSettings, SearchSettings, SyncSettings])
+def test_settings_cannot_be_changed(kind):
+    found = kind()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(found, dataclasses.fields(found)[0].name, "x")
+
+
+@pytest.mark.parametrize("key", [key for key, *_ in known_settings()])
+def test_every_default_is_a_value_that_may_be_given(place, key):
+    default = {k: value for k, _, _, value in known_settings()}[key]
+    assert place.load(environ={env_name(key): str(default)}).settings == Settings()
+
+
+def test_the_settings_file_that_init_writes_shows_the_defaults(place, monkeypatch):
+    monkeypatch.chdir(place.project)
+    cli.main(["init"], standalone_mode=False)
+    written = (place.project / PROJECT_FILE).read_text()
+    assert place.load().settings == Settings()
+    uncommented = re.sub(r"^# (?=\w+ = )", "", written, flags=re.MULTILINE)
+    place.say(uncommented)
+    assert place.load().settings == Settings()
+    for key, *_ in known_settings():
+        assert re.search(rf"^{key.rpartition('.')[2]} = ", uncommented, re.MULTILINE)
