@@ -20,7 +20,7 @@ from pegboard.config import Located, Settings, load, user_config_file
 from pegboard.embed.choose import make_embedder
 from pegboard.errors import ModelUnavailable, SourceError, UsageError
 from pegboard.gate.admission import admit
-from pegboard.model import Answer, Entry, Filters, Mode, Rejection, SourceRecord
+from pegboard.model import Answer, Entry, Filters, Fingerprint, Mode, Rejection, SourceRecord
 from pegboard.ports import Progress, Source, Store
 from pegboard.search.fusion import FusionSettings, Method
 from pegboard.sources.jsonl import JsonlSource
@@ -67,13 +67,20 @@ class Pegboard:
             dimension=embed.dimension,
             threads=embed.threads,
         )
-        self.target = self.embedder.fingerprint if self.embedder else None
 
     @classmethod
     def open(cls, board: str | None = None, *, create: bool = False, **flags: object) -> Self:
-        """The board of the working folder's project, or the one in this file."""
+        """The board of the working folder's project, or the one in this file.
+
+        Settings can be given as `section__key`, for instance `search__limit=10`.
+        """
         place = located(board=board, flags={k.replace("__", "."): v for k, v in flags.items()})
         return cls(SqliteStore(place.board, create=create), place.settings)
+
+    @property
+    def target(self) -> Fingerprint | None:
+        """What new vectors must be like; None if there are to be none."""
+        return self.embedder.fingerprint if self.embedder else None
 
     def __enter__(self) -> Self:
         return self
@@ -141,21 +148,26 @@ class Pegboard:
         stop: threading.Event | None = None,
     ) -> SyncOutcome:
         outcome = SyncOutcome()
+        stop = stop or threading.Event()
         for record in self._chosen(names):
-            outcome.sources.append(self._sync_one(record, full, progress))
+            if not stop.is_set():
+                outcome.sources.append(self._sync_one(record, full, progress, stop))
         maintain.queue_missing(self.store, self.target, progress)
         if embed:
-            self._work(outcome, progress, stop or threading.Event())
+            self._work(outcome, progress, stop)
         outcome.waiting = self.store.tasks.waiting()
         return outcome
 
-    def _sync_one(self, record: SourceRecord, full: bool, progress: Progress) -> SyncReport:
+    def _sync_one(
+        self, record: SourceRecord, full: bool, progress: Progress, stop: threading.Event
+    ) -> SyncReport:
         sync = Sync(self.store, admit, record, self.target, progress)
         try:
             return sync.run(
                 self._source(record),
                 full=full,
                 keep_missing_days=self.settings.sync.keep_missing_days,
+                stop=stop,
             )
         except SourceError as error:
             sync.report.error = str(error)
@@ -203,7 +215,11 @@ class Pegboard:
         return maintain.refresh(self.store, self.target, entry, progress)
 
     def status(self) -> maintain.Status:
-        return maintain.status(self.store, self.target)
+        try:
+            model = str(self.target.key) if self.target else "disabled"
+        except ModelUnavailable as error:
+            model = f"unavailable: {error.message}"
+        return maintain.status(self.store, model)
 
     def rejections(self) -> list[Rejection]:
         return self.store.ledger.rejections()

@@ -49,4 +49,4 @@ def test_disabled_is_no_embedder():
 def test_an_unknown_provider_is_refused_and_the_known_ones_listed():
     with pytest.raises(ConfigError, match="'clippy'") as caught:
         make("clippy")
-    assert caught.value.hint == "Use one of: local, test, disabled."
+    assert caught.value.hint == "use one of: local, test, disabled"

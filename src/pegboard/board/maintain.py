@@ -19,10 +19,10 @@ class Status(NamedTuple):
     rejections: int
 
 
-def status(store: Store, target: Fingerprint | None) -> Status:
+def status(store: Store, model: str) -> Status:
     return Status(
         facts=dict(store.facts()),
-        model=f"{target.provider}:{target.model}" if target else "disabled",
+        model=model,
         embeddings=store.tasks.counts(),
         waiting=store.tasks.waiting(),
         sources=store.ledger.sources(),

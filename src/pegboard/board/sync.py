@@ -1,5 +1,6 @@
 """Bring a board up to date with a source: scan, gate, put, and retire what is gone."""
 
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -63,14 +64,27 @@ class Sync:
         self._scanned = 0
         self._rewrite = False
 
-    def run(self, source: Source, *, full: bool = False, keep_missing_days: float) -> SyncReport:
-        """With `full`, everything is read and written again, whether it changed or not."""
+    def run(
+        self,
+        source: Source,
+        *,
+        full: bool = False,
+        keep_missing_days: float,
+        stop: threading.Event,
+    ) -> SyncReport:
+        """With `full`, everything is read and written again, whether it changed or not.
+
+        When stopped, it keeps what it has and retires nothing: it has not seen everything.
+        """
         self._rewrite = full
         known = self.store.items.origins(self.record.name)
         for finding in source.scan({} if full else known):
             self._take(finding)
             if len(self._items) + len(self._rejections) >= BATCH:
                 self._flush()
+            if stop.is_set():
+                self._flush()
+                return self.report
         self._flush()
         purge_before = time.time() - keep_missing_days * 86_400
         self.report.retired, self.report.purged = self.store.items.retire(

@@ -9,11 +9,13 @@ import time
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pegboard.errors import EmbeddingError, ModelUnavailable
+from pegboard.errors import BoardBusy, EmbeddingError, ModelUnavailable
 from pegboard.model import Task, Vector
 from pegboard.ports import Embedder, Progress, Store
 
 log = logging.getLogger(__name__)
+
+MAX_ERROR = 200
 
 
 class WorkerSettings(NamedTuple):
@@ -24,6 +26,8 @@ class WorkerSettings(NamedTuple):
     """The wait after the first failure; it doubles with each one, up to `max_retry_seconds`."""
     max_retry_seconds: float = 300.0
     poll_seconds: float = 1.0
+    patience_seconds: float = 30.0
+    """The wait for a model that is gone or a board that others keep busy."""
 
 
 @dataclass(slots=True)
@@ -58,9 +62,9 @@ class Worker:
         while not stop.is_set():
             try:
                 busy = self.step()
-            except ModelUnavailable as error:
-                log.error("%s; trying again in %g s", error, self.settings.max_retry_seconds)
-                stop.wait(self.settings.max_retry_seconds)
+            except (ModelUnavailable, BoardBusy) as error:
+                log.warning("%s; trying again in %g s", error, self.settings.patience_seconds)
+                stop.wait(self.settings.patience_seconds)
                 continue
             if not busy:
                 stop.wait(self.settings.poll_seconds)
@@ -90,12 +94,11 @@ class Worker:
             return list(zip(tasks, self._vectors(tasks), strict=True))
         except ModelUnavailable:
             raise
-        except Exception:
+        except Exception as error:
+            log.exception("%d texts could not be embedded", len(tasks))
             if len(tasks) > 1:
-                log.exception("a batch of %d could not be embedded; trying one by one", len(tasks))
                 return [pair for task in tasks for pair in self._embed([task])]
-            log.exception("task %d could not be embedded", tasks[0].id)
-            self._give_up_or_retry(tasks[0])
+            self._give_up_or_retry(tasks[0], f"{type(error).__name__}: {error}"[:MAX_ERROR])
             return []
 
     def _vectors(self, tasks: list[Task]) -> list[Vector]:
@@ -108,8 +111,7 @@ class Worker:
             )
         return vectors
 
-    def _give_up_or_retry(self, task: Task) -> None:
-        error = "could not be embedded; the worker's log has the traceback"
+    def _give_up_or_retry(self, task: Task, error: str) -> None:
         if task.attempts >= self.settings.max_attempts:
             self.store.tasks.fail(self.owner, task, error, None)
             self.report.failed += 1
@@ -141,6 +143,8 @@ def _host() -> str:
 
 
 def _alive(pid: int) -> bool:
+    if os.name == "nt":
+        return True  # there, signal 0 is not a question but a blow; the lease will end by itself
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

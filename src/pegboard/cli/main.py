@@ -1,5 +1,6 @@
 """The `pegboard` command: its subcommands, and what becomes of errors."""
 
+import json
 import logging
 import os
 import sys
@@ -43,6 +44,15 @@ for command in (
     cli.add_command(command)
 
 
+def tell(error: PegboardError) -> None:
+    """To people in words, to programs that asked for JSON as an object."""
+    if "--json" in sys.argv:
+        facts = {"code": error.code, "message": error.message, "hint": error.hint}
+        click.echo(json.dumps({"error": facts}), err=True)
+    else:
+        click.secho(f"error: {error}", fg="red", err=True)
+
+
 def main() -> NoReturn:
     try:
         code = cli.main(standalone_mode=False)
@@ -51,7 +61,7 @@ def main() -> NoReturn:
         error.show()
         sys.exit(error.exit_code)
     except PegboardError as error:
-        click.secho(f"error: {error}", fg="red", err=True)
+        tell(error)
         sys.exit(exit_code(error))
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped; nothing is lost, run it again to go on", err=True)

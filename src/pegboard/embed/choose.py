@@ -7,6 +7,7 @@ from pegboard.ports import Embedder
 
 PROVIDERS = ("local", "test", "disabled")
 PACKAGED_MODEL = "all-MiniLM-L6-v2"
+PACKAGED_DIMENSION = 384
 TEST_DIMENSION = 256
 
 
@@ -16,26 +17,31 @@ def make_embedder(
     """None stands for no embedding; a `dimension` or `threads` of 0 leaves the choice open."""
     match provider:
         case "local":
-            return _local(model, device, threads)
+            return _local(model, device, dimension, threads)
         case "test":
             return HashedEmbedder(dimension or TEST_DIMENSION)
         case "disabled":
             return None
     raise ConfigError(
-        f"There is no embedding provider {provider!r}.", f"Use one of: {', '.join(PROVIDERS)}."
+        f"there is no embedding provider {provider!r}", f"use one of: {', '.join(PROVIDERS)}"
     )
 
 
-def _local(model: str, device: str, threads: int) -> LocalEmbedder:
+def _local(model: str, device: str, dimension: int, threads: int) -> LocalEmbedder:
     if model not in ("", PACKAGED_MODEL):
         raise ConfigError(
-            f"The local provider has no model {model!r}.",
-            f"The packaged one is {PACKAGED_MODEL}; leave the model empty to use it.",
+            f"the local provider has no model {model!r}",
+            f"the packaged one is {PACKAGED_MODEL}; leave the model empty to use it",
+        )
+    if dimension not in (0, PACKAGED_DIMENSION):
+        raise ConfigError(
+            f"{PACKAGED_MODEL} makes vectors of {PACKAGED_DIMENSION} numbers, not {dimension}",
+            "leave the dimension at 0",
         )
     if device == "gpu":
         raise ConfigError(
-            "The packaged model runs on the CPU, not on device 'gpu'.", "Use device auto or cpu."
+            "the packaged model runs on the CPU, not on device 'gpu'.", "use device auto or cpu"
         )
     if device not in ("auto", "cpu"):
-        raise ConfigError(f"There is no device {device!r}.", "Use device auto or cpu.")
+        raise ConfigError(f"there is no device {device!r}", "use device auto or cpu")
     return LocalEmbedder(threads=threads)

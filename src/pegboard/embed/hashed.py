@@ -27,7 +27,7 @@ class HashedEmbedder:
 
     def __init__(self, dimension: int = 256) -> None:
         if dimension < 1:
-            raise ConfigError(f"{dimension} is no dimension for a vector; use 1 or more.")
+            raise ConfigError(f"{dimension} is no dimension for a vector; use 1 or more")
         self._dimension = dimension
 
     @property

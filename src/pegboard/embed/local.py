@@ -32,7 +32,7 @@ CARD = "model.json"
 MAX_DEFAULT_THREADS = 4
 QUEUED_PER_THREAD = 8
 ERRORS_ONLY = 3
-HINT = "Reinstall pegboard or run `make model`; until then search by words goes on."
+HINT = "reinstall pegboard or run `make model`; until then search by words goes on"
 
 
 class LocalEmbedder:
@@ -89,7 +89,7 @@ class LocalEmbedder:
             return [futures[index].result() for index in range(len(texts))]
         except (CancelledError, RuntimeError) as error:
             cause = str(error) or "the embedder was closed"
-            raise EmbeddingError(f"{len(texts)} texts could not be embedded: {cause}.") from error
+            raise EmbeddingError(f"{len(texts)} texts could not be embedded: {cause}") from error
         finally:
             for future in futures.values():
                 future.cancel()
@@ -158,7 +158,7 @@ class _Model(NamedTuple):
         mean = tokens.mean(axis=0)
         length = float(np.linalg.norm(mean))
         if length == 0 or not math.isfinite(length):
-            raise EmbeddingError(f"{clean[:60]!r} got a vector of length {length} from the model.")
+            raise EmbeddingError(f"{clean[:60]!r} got a vector of length {length} from the model")
         return Vector((mean / length).astype("<f4").tobytes())
 
 
@@ -229,7 +229,7 @@ def _verify(path: Path, card: _Card) -> None:
     found, expected = hashlib.sha256(_read(path)).hexdigest(), card.sha256[path.name]
     if found != expected:
         raise ModelUnavailable(
-            f"{path} is not the file that was packaged: its SHA-256 is {found}, not {expected}.",
+            f"{path} is not the file that was packaged: its SHA-256 is {found}, not {expected}",
             HINT,
         )
 
@@ -238,14 +238,14 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise ModelUnavailable(f"{path} cannot be read: {error.strerror}.", HINT) from error
+        raise ModelUnavailable(f"{path} cannot be read: {error.strerror}", HINT) from error
 
 
 def _read_card(path: Path) -> _Card:
     try:
         facts = json.loads(_read(path))
     except (ValueError, RecursionError) as error:
-        raise ModelUnavailable(f"{path} is not JSON: {error}.", HINT) from error
+        raise ModelUnavailable(f"{path} is not JSON: {error}", HINT) from error
     match facts:
         case {
             "model": str(model),
@@ -255,7 +255,7 @@ def _read_card(path: Path) -> _Card:
         } if dimension > 0 and max_tokens > 2:  # two of the tokens are the model's own marks
             return _Card(model, dimension, max_tokens, {MODEL: onnx, TOKENIZER: tokenizer})
     raise ModelUnavailable(
-        f"{path} lacks model, dimension, max_tokens or a sha256 of {MODEL} and {TOKENIZER}.", HINT
+        f"{path} lacks model, dimension, max_tokens or a sha256 of {MODEL} and {TOKENIZER}", HINT
     )
 
 

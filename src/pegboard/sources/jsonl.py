@@ -66,7 +66,7 @@ class JsonlSource:
                 origin = str(record["id"])
                 if origin in seen:
                     raise _Refused(
-                        "duplicate_id", f"An earlier line has the id {origin!r}; give another id."
+                        "duplicate_id", f"an earlier line has the id {origin!r}; give another id"
                     )
             except _Refused as refusal:
                 yield self._refused(line, refusal, known)
@@ -88,8 +88,8 @@ class JsonlSource:
                 yield from _lines(file)
         except (OSError, EOFError, zlib.error) as error:
             raise SourceError(
-                f"The file {self._path} cannot be read: {_cause(error)}.",
-                hint="Check that it exists and is whole; if it was downloaded, fetch it again.",
+                f"the file {self._path} cannot be read: {_cause(error)}",
+                hint="check that it exists and is whole; if it was downloaded, fetch it again",
             ) from error
 
     def _open(self) -> _File:
@@ -142,17 +142,17 @@ def _lines(file: _File) -> Iterator[_Line]:
 
 def _record(line: _Line) -> Mapping[str, object]:
     if line.too_long:
-        raise _Refused("too_large", f"The line is longer than {MAX_LINE} bytes; shorten it.")
+        raise _Refused("too_large", f"the line is longer than {MAX_LINE} bytes; shorten it")
     try:
         record = json.loads(line.content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        reason = f"The line is not JSON ({error}); write one JSON object on it."
+        reason = f"the line is not JSON ({error}); write one JSON object on it"
         raise _Refused("bad_json", reason) from error
     if not isinstance(record, dict):
-        raise _Refused("bad_record", "The line is not a JSON object; write one object on it.")
+        raise _Refused("bad_record", "the line is not a JSON object; write one object on it")
     for key in ("id", "name"):
         if not _storable(record.get(key)):
-            reason = f"The record's {key} is missing or no text; give it one that is not empty."
+            reason = f"the record's {key} is missing or no text; give it one that is not empty"
             raise _Refused("bad_record", reason)
     return record
 

@@ -46,13 +46,13 @@ class PytoolsSource:
             usable = any((self._root / layout).is_dir() for layout in layouts)
         except OSError as error:
             raise SourceError(
-                f"The folder {_printable(str(self._root))} cannot be read: {_cause(error)}.",
-                hint=f"Give an existing folder that holds {WRITTEN}/ or {GENERATED}/.",
+                f"the folder {_printable(str(self._root))} cannot be read: {_cause(error)}",
+                hint=f"give an existing folder that holds {WRITTEN}/ or {GENERATED}/",
             ) from error
         if not usable:
             raise SourceError(
-                f"{_printable(str(self._root))} holds neither {WRITTEN}/ nor {GENERATED}/.",
-                hint=f"Put tools into {WRITTEN}/<category>/<tool>.py, or give another folder.",
+                f"{_printable(str(self._root))} holds neither {WRITTEN}/ nor {GENERATED}/",
+                hint=f"put tools into {WRITTEN}/<category>/<tool>.py, or give another folder",
             )
         return (finding for layout in layouts for finding in self._layout(layout, known))
 
@@ -88,10 +88,10 @@ class PytoolsSource:
             origin = f"{folder}/{name}"
             if _printable(name) != name:
                 yield self._rejected(
-                    _printable(origin), "", "bad_name", "The name is not UTF-8; rename it."
+                    _printable(origin), "", "bad_name", "the name is not UTF-8; rename it."
                 )
             elif name.startswith(("_", ".")):
-                yield LeftOut(origin, "Names that start with _ or . are private.")
+                yield LeftOut(origin, "names that start with _ or . are private")
             else:
                 yield name
 
@@ -100,13 +100,13 @@ class PytoolsSource:
         if isinstance(found, Rejection):
             return found
         if not stat.S_ISDIR(found.st_mode):
-            return LeftOut(origin, "A folder was expected here, and this is a file.")
+            return LeftOut(origin, "a folder was expected here, and this is a file")
         return None
 
     def _written(self, origin: str, known: Mapping[str, str]) -> Finding:
         category, file_name = origin.split("/")[1:]
         if not file_name.endswith(".py"):
-            return LeftOut(origin, "Only files that end in .py can be tools here.")
+            return LeftOut(origin, "only files that end in .py can be tools here")
         return self._tool(origin, category, file_name.removesuffix(".py"), known)
 
     def _generated(self, origin: str, known: Mapping[str, str]) -> Finding:
@@ -116,7 +116,7 @@ class PytoolsSource:
         try:
             (self._root / origin / "api.py").lstat()
         except FileNotFoundError:
-            return LeftOut(origin, "The folder has no api.py.")
+            return LeftOut(origin, "the folder has no api.py")
         except OSError as error:
             return self._unreadable(f"{origin}/api.py", error)
         return self._tool(f"{origin}/api.py", category, tool, known)
@@ -137,7 +137,7 @@ class PytoolsSource:
         if known.get(origin) == digest:
             return Unchanged(origin)
         if content is None:
-            reason = f"The file is larger than {self._limit} bytes; make it smaller."
+            reason = f"the file is larger than {self._limit} bytes; make it smaller"
             return self._rejected(origin, digest, "too_large", reason)
         layout, file_name = origin.split("/")[0], origin.split("/")[-1]
         try:
@@ -173,7 +173,7 @@ class PytoolsSource:
             return self._unreadable(origin, error)
         if target.is_relative_to(self._root.resolve()):
             return found
-        reason = "The link leads out of the source's folder; copy the target into it instead."
+        reason = "the link leads out of the source's folder; copy the target into it instead"
         return self._rejected(origin, "", "outside", reason)
 
     def _content(self, path: Path, found: os.stat_result) -> bytes | None:
@@ -191,7 +191,7 @@ class PytoolsSource:
         return content if len(content) <= self._limit else None
 
     def _unreadable(self, origin: str, error: Exception) -> Rejection:
-        reason = f"It cannot be read ({_cause(error)}); make it readable, or remove it."
+        reason = f"it cannot be read ({_cause(error)}); make it readable, or remove it"
         return self._rejected(origin, "", "unreadable", reason)
 
     def _rejected(self, origin: str, digest: str, code: str, reason: str) -> Rejection:
@@ -216,12 +216,12 @@ def _fields(content: bytes, file_name: str) -> dict[str, object]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name in FUNCTIONS
     }
     if not functions:
-        raise _Refused("no_run", "No function run or run_parsed is at top level; define one.")
+        raise _Refused("no_run", "no function run or run_parsed is at top level; define one")
     found = [functions[name] for name in FUNCTIONS if name in functions]
     texts = [ast.get_docstring(node, clean=False) or "" for node in found]
     text = next((text for text in texts if text.strip()), "")
     if not text:
-        raise _Refused("no_docstring", f"{found[0].name} has no docstring; say what the tool does.")
+        raise _Refused("no_docstring", f"{found[0].name} has no docstring; say what the tool does")
     described = docstring.parse(text)
     names = signature.top_level_names(module)
     fields: dict[str, object] = {
@@ -240,17 +240,17 @@ def _module(content: bytes) -> ast.Module:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        reason = f"Byte {error.start} is not UTF-8; save the file as UTF-8."
+        reason = f"byte {error.start} is not UTF-8; save the file as UTF-8."
         raise _Refused("not_utf8", reason) from error
     if "\0" in text:
-        raise _Refused("null_bytes", "The file holds null bytes; save it as plain text.")
+        raise _Refused("null_bytes", "the file holds null bytes; save it as plain text")
     try:
         return signature.parse_quietly(text)
     except SyntaxError as error:
-        reason = f"Line {error.lineno or 1} is not valid Python ({error.msg}); correct it."
+        reason = f"line {error.lineno or 1} is not valid Python ({error.msg}); correct it"
         raise _Refused("syntax_error", reason) from error
     except signature.TOO_DEEP as error:
-        reason = "The code is nested too deeply to be parsed; write it in smaller steps."
+        reason = "the code is nested too deeply to be parsed; write it in smaller steps"
         raise _Refused("too_deep", reason) from error
 
 

@@ -1,0 +1,139 @@
+"""The other process: plays one role on a board, until it is done or killed.
+
+It says on standard output what it has come to, and waits on standard input to be let go on.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from pegboard import Pegboard
+from pegboard.board.worker import Worker, WorkerSettings
+from pegboard.cli.shared import stop_on_signals
+from pegboard.embed.hashed import HashedEmbedder
+from pegboard.model import Item, ItemId, Vector, Version
+from pegboard.store.sqlite.items import SqliteItems
+from pegboard.store.sqlite.store import SqliteStore
+
+
+def say(word: str) -> None:
+    sys.stdout.write(f"{word}\n")
+    sys.stdout.flush()
+
+
+def wait_to_be_let_go() -> None:
+    sys.stdin.readline()
+
+
+class BlockedEmbedder(HashedEmbedder):
+    """Stops between claim and finish."""
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        found = super().embed(texts)
+        say("claimed")
+        wait_to_be_let_go()
+        return found
+
+
+class BlockedItems(SqliteItems):
+    """Stops between the last put of a sync and its retiring."""
+
+    def retire(self, source: str, seen: Sequence[str], purge_before: float) -> tuple[int, int]:
+        say("retiring")
+        wait_to_be_let_go()
+        return super().retire(source, seen, purge_before)
+
+
+def hold_claim(board: str, batch: str) -> None:
+    worker = Worker(
+        SqliteStore(Path(board)), BlockedEmbedder(256), WorkerSettings(batch_size=int(batch))
+    )
+    worker.step()
+    say("finished")
+
+
+def hold_lock(board: str) -> None:
+    with SqliteStore(Path(board)).database.write():
+        say("locked")
+        wait_to_be_let_go()
+
+
+def hold_retire(board: str) -> None:
+    with Pegboard.open(board) as pegboard:
+        store = pegboard.store
+        store.items = BlockedItems(store.database)
+        pegboard.sync()
+
+
+def make_board(board: str) -> None:
+    say("ready")
+    wait_to_be_let_go()
+    SqliteStore(Path(board), create=True).close()
+
+
+def sync_often(board: str, rounds: str) -> None:
+    for _ in range(int(rounds)):
+        with Pegboard.open(board) as pegboard:
+            pegboard.sync()
+
+
+def search_often(board: str, rounds: str) -> None:
+    with Pegboard.open(board) as pegboard:
+        for _ in range(int(rounds)):
+            for mode in ("hybrid", "bm25", "vector"):
+                assert pegboard.search("archive the invoice", mode=mode).hits
+
+
+def rewrite_one_item(board: str) -> None:
+    """One item, again and again in another version, until it is let go."""
+    store = SqliteStore(Path(board))
+    with stop_on_signals() as stop:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            store.items.put([_versioned(number)], None)
+            if number == 1:
+                say("writing")
+
+
+def _versioned(number: int) -> Item:
+    return Item(
+        id=ItemId("mcptools:demo:moving"),
+        name="moving",
+        description=f"Moves for the time {number}.",
+        source="demo",
+        version=Version(version=f"{number}.0.0", content_hash=str(number)),
+    )
+
+
+def stop_while_idle(board: str, times: str) -> None:
+    """A worker with nothing to do is told to stop, at a random moment of its waiting."""
+    import random
+    import signal
+
+    settings = WorkerSettings(poll_seconds=0.00001)
+    store = SqliteStore(Path(board))
+    for _ in range(int(times)):
+        with stop_on_signals() as stop:
+            signal.signal(signal.SIGALRM, signal.getsignal(signal.SIGTERM))
+            signal.setitimer(signal.ITIMER_REAL, random.uniform(0.001, 0.003))
+            Worker(store, HashedEmbedder(8), settings).run(stop)
+    say("stopped")
+
+
+ROLES: dict[str, Callable[..., None]] = {
+    role.__name__: role
+    for role in (
+        hold_claim,
+        hold_lock,
+        hold_retire,
+        make_board,
+        sync_often,
+        search_often,
+        rewrite_one_item,
+        stop_while_idle,
+    )
+}
+
+if __name__ == "__main__":
+    ROLES[sys.argv[1]](*sys.argv[2:])

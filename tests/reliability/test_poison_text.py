@@ -1,0 +1,155 @@
+"""Texts that cannot be embedded, and embedders that answer nonsense."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from reliability_parts import assert_whole, item, numbered, sql, vectors, worker
+
+from pegboard.app import Pegboard
+from pegboard.board import maintain
+from pegboard.config import EmbedSettings, Settings
+from pegboard.embed.hashed import HashedEmbedder
+from pegboard.model import DEFAULT_NAMESPACE, EmbeddingState, EmbeddingStatus, Vector
+from pegboard.store.sqlite.store import SqliteStore
+
+PLAIN = HashedEmbedder(256)
+TARGET = PLAIN.fingerprint
+POISON = item("poison", "This text is arsenic to the model.")
+SETTINGS = {"max_attempts": 4, "retry_seconds": 1000.0, "max_retry_seconds": 1e9}
+
+
+class AllergicEmbedder(HashedEmbedder):
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        if any("arsenic" in text for text in texts):
+            raise RuntimeError("the model cannot stand arsenic")
+        return super().embed(texts)
+
+
+class ShortEmbedder(HashedEmbedder):
+    """One vector too few."""
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        return super().embed(texts)[1:]
+
+
+class LongEmbedder(HashedEmbedder):
+    """One vector too many."""
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        return super().embed([*texts, "one more"])
+
+
+class NarrowEmbedder(HashedEmbedder):
+    """Vectors of another dimension than the fingerprint says."""
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        return [Vector(vector[:-4]) for vector in super().embed(texts)]
+
+
+def state(store: SqliteStore) -> EmbeddingState:
+    entry = store.items.get(POISON.id, DEFAULT_NAMESPACE)
+    assert entry is not None
+    return entry.embedding
+
+
+def make_due(board: Path) -> None:
+    sql(board, "UPDATE embedding_tasks SET next_attempt_at = 0")
+
+
+def test_a_text_that_cannot_be_embedded_does_not_hold_up_the_others(store: SqliteStore) -> None:
+    store.items.put([*numbered(4), POISON, *numbered(9)[4:]], TARGET)
+    hand = worker(store, AllergicEmbedder(), **SETTINGS)
+
+    assert hand.step() is True
+    assert hand.step() is False
+
+    assert hand.report.embedded == 9
+    assert store.tasks.counts().ready == 9
+    assert state(store).status is EmbeddingStatus.PENDING
+    assert maintain.check(store) == []
+
+
+def test_it_is_tried_again_after_ever_longer_waits_and_then_given_up_with_a_reason(
+    board: Path, store: SqliteStore
+) -> None:
+    store.items.put([POISON], TARGET)
+    hand = worker(store, AllergicEmbedder(), **SETTINGS)
+    waits = []
+    for attempt in (1, 2, 3):
+        assert hand.step() is True
+        ((attempts, status, wait, error),) = sql(
+            board,
+            "SELECT attempts, status, next_attempt_at - updated_at, last_error FROM embedding_tasks",
+        )
+        assert (attempts, status) == (attempt, "pending")
+        assert error
+        waits.append(wait)
+        assert hand.step() is False
+        make_due(board)
+
+    assert hand.step() is True
+
+    assert waits == sorted(waits)
+    assert waits[0] >= 499
+    assert hand.report.failed == 1
+    assert state(store).status is EmbeddingStatus.FAILED
+    assert state(store).error
+    assert sql(board, "SELECT status, lease_owner FROM embedding_tasks") == [("failed", None)]
+    assert hand.step() is False
+    assert maintain.check(store) == []
+
+
+def test_a_failed_text_can_be_revived_and_then_becomes_ready(
+    board: Path, store: SqliteStore
+) -> None:
+    store.items.put([POISON], TARGET)
+    worker(store, AllergicEmbedder(), max_attempts=1).step()
+    assert state(store).status is EmbeddingStatus.FAILED
+    pegboard = Pegboard(store, Settings(embed=EmbedSettings(provider="test")))
+
+    assert pegboard.retry("poison") == 1
+
+    assert state(store).status is EmbeddingStatus.PENDING
+    assert state(store).error == ""
+    assert sql(board, "SELECT status, attempts, last_error FROM embedding_tasks") == [
+        ("pending", 0, "")
+    ]
+    assert maintain.check(store) == []
+    pegboard.worker().step()
+    assert_whole(store, PLAIN)
+
+
+def test_a_failed_text_is_found_by_words_and_tried_again_when_it_is_edited(
+    store: SqliteStore,
+) -> None:
+    store.items.put([POISON], TARGET)
+    worker(store, AllergicEmbedder(), max_attempts=1).step()
+    pegboard = Pegboard(store, Settings(embed=EmbedSettings(provider="test")))
+    assert [hit.name for hit in pegboard.search("arsenic").hits] == ["poison"]
+
+    store.items.put([POISON._replace(description="This text is harmless.")], TARGET)
+
+    assert maintain.check(store) == []
+    worker(store, AllergicEmbedder()).step()
+    assert_whole(store, PLAIN)
+
+
+@pytest.mark.parametrize("embedder", [ShortEmbedder(), LongEmbedder(), NarrowEmbedder()])
+def test_an_answer_of_the_wrong_shape_is_a_failure_and_nothing_is_hung(
+    board: Path, store: SqliteStore, embedder: HashedEmbedder
+) -> None:
+    store.items.put(numbered(3), TARGET)
+    hand = worker(store, embedder, max_attempts=2)
+
+    assert hand.step() is True
+    make_due(board)
+    assert hand.step() is True
+
+    assert vectors(store) == {}
+    assert (hand.report.embedded, hand.report.failed) == (0, 3)
+    assert store.tasks.counts().failed == 3
+    assert maintain.check(store) == []
+    store.tasks.revive(None)
+    assert worker(store, PLAIN).step() is True
+    assert_whole(store, PLAIN)

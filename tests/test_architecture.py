@@ -1,0 +1,532 @@
+"""The rules of the house, read from the source text: nothing here imports Pegboard."""
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+PACKAGE = "pegboard"
+HOUSE = Path(__file__).parents[1] / "src" / PACKAGE
+
+STAGES = ("sources", "gate", "store", "embed", "search", "execute")
+ROOT = "__init__"
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("__main__",),
+    ("cli",),
+    ("serve",),
+    (ROOT,),
+    ("app",),
+    ("config",),
+    ("board",),
+    STAGES,
+    ("text",),
+    ("ports",),
+    ("model", "errors"),
+)
+RANKS = {layer: rank for rank, layers in enumerate(LAYERS) for layer in layers}
+ONLY = {ROOT: {"app"}, "__main__": {"cli"}}
+"""Modules that may import less than their place would allow."""
+
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 60
+CATCH_ALL = ("board/worker.py", "cli/main.py", "serve/http.py", "serve/http/")
+READS_ENVIRONMENT = ("app.py", "config.py")
+SPEAKS_SQL = ("store/sqlite/database.py", "store/sqlite/store.py")
+VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "misc"}
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+SCOPES = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
+_SQL = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE)\b")
+_QUERY_NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+
+
+class Module(NamedTuple):
+    name: str
+    path: str
+    """Relative to the package, with forward slashes."""
+    text: str
+    tree: ast.Module
+
+    @property
+    def is_package(self) -> bool:
+        return self.path.endswith("__init__.py")
+
+
+class Import(NamedTuple):
+    target: str
+    line: int
+    hidden: bool
+    """Inside a function or a class."""
+
+
+Rule = Callable[[list[Module]], Iterator[str]]
+
+
+def read(house: Path) -> list[Module]:
+    return [_module(house, path) for path in sorted(house.rglob("*.py"))]
+
+
+def _module(house: Path, path: Path) -> Module:
+    relative = path.relative_to(house)
+    parts = [PACKAGE, *relative.with_suffix("").parts]
+    if parts[-1] == "__init__":
+        parts.pop()
+    text = path.read_text("utf-8")
+    return Module(".".join(parts), relative.as_posix(), text, ast.parse(text, str(path)))
+
+
+def layer_of(name: str) -> str:
+    return name.split(".")[1] if "." in name else ROOT
+
+
+def imports_of(module: Module, known: frozenset[str]) -> Iterator[Import]:
+    """Every import of our own modules, wherever and in whatever way it is written."""
+    for node, hidden in _walk(module.tree, hidden=False):
+        for target in _targets(node, module, known):
+            if target == PACKAGE or target.startswith(f"{PACKAGE}."):
+                yield Import(target, node.lineno, hidden)
+
+
+def _walk(node: ast.AST, *, hidden: bool) -> Iterator[tuple[ast.stmt | ast.expr, bool]]:
+    for child in ast.iter_child_nodes(node):
+        inside = hidden or isinstance(child, SCOPES)
+        if isinstance(child, ast.stmt | ast.expr):
+            yield child, hidden
+        yield from _walk(child, hidden=inside)
+
+
+def _targets(node: ast.AST, module: Module, known: frozenset[str]) -> list[str]:
+    match node:
+        case ast.Import(names):
+            return [alias.name for alias in names]
+        case ast.ImportFrom(base, names, level):
+            package = _absolute(module, base or "", level)
+            return sorted(
+                {
+                    f"{package}.{a.name}" if f"{package}.{a.name}" in known else package
+                    for a in names
+                }
+            )
+        case ast.Call(func, [ast.Constant(str(target)), *_]) if _imports_by_name(func):
+            return [target]
+    return []
+
+
+def _imports_by_name(func: ast.expr) -> bool:
+    name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+    return name in ("import_module", "__import__")
+
+
+def _absolute(module: Module, base: str, level: int) -> str:
+    if not level:
+        return base
+    parts = module.name.split(".")
+    above = parts[: len(parts) - level + module.is_package]
+    return ".".join([*above, base] if base else above)
+
+
+def _names(modules: list[Module]) -> frozenset[str]:
+    return frozenset(module.name for module in modules)
+
+
+# The rules. Each gives a sentence for everything that breaks it.
+
+
+def unknown_layers(modules: list[Module]) -> Iterator[str]:
+    for module in modules:
+        if layer_of(module.name) not in RANKS:
+            yield (
+                f"{module.path} belongs to no layer: give {layer_of(module.name)!r} a layer"
+                " in LAYERS of tests/test_architecture.py"
+            )
+
+
+def wrong_directions(modules: list[Module]) -> Iterator[str]:
+    known = _names(modules)
+    for module in modules:
+        for found in imports_of(module, known):
+            if not _may_import(layer_of(module.name), layer_of(found.target)):
+                yield (
+                    f"{module.path}:{found.line} imports {found.target}:"
+                    f" {layer_of(module.name)} may not look at {layer_of(found.target)}"
+                )
+
+
+def _may_import(importer: str, imported: str) -> bool:
+    if importer not in RANKS or imported not in RANKS:
+        return False
+    if importer in ONLY:
+        return imported in ONLY[importer]
+    return importer == imported or RANKS[importer] < RANKS[imported]
+
+
+def hidden_imports(modules: list[Module]) -> Iterator[str]:
+    known = _names(modules)
+    for module in modules:
+        for found in imports_of(module, known):
+            if found.hidden:
+                yield f"{module.path}:{found.line} hides its import of {found.target}; move it up"
+
+
+def cycles(modules: list[Module]) -> Iterator[str]:
+    """A module is in a cycle when it can be reached from itself."""
+    known = _names(modules)
+    graph = {
+        module.name: {i.target for i in imports_of(module, known) if i.target in known}
+        for module in modules
+    }
+    for name in sorted(graph):
+        reached: set[str] = set()
+        ahead = list(graph[name])
+        while ahead:
+            each = ahead.pop()
+            if each not in reached:
+                reached.add(each)
+                ahead.extend(graph[each])
+        if name in reached:
+            yield f"{name} imports itself by way of others; break the cycle"
+
+
+def long_files(modules: list[Module]) -> Iterator[str]:
+    for module in modules:
+        lines = len(module.text.splitlines())
+        if lines > MAX_FILE_LINES:
+            yield f"{module.path} has {lines} lines; at most {MAX_FILE_LINES}"
+
+
+def long_functions(modules: list[Module]) -> Iterator[str]:
+    for module in modules:
+        for node in ast.walk(module.tree):
+            if isinstance(node, FUNCTIONS):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                if lines > MAX_FUNCTION_LINES:
+                    yield (
+                        f"{module.path}:{node.lineno} {node.name} has {lines} lines;"
+                        f" at most {MAX_FUNCTION_LINES}"
+                    )
+
+
+def broad_excepts(modules: list[Module]) -> Iterator[str]:
+    """`except BaseException` is for cleaning up, so it has to end in a bare `raise`."""
+    for module in modules:
+        for node in ast.walk(module.tree):
+            if not isinstance(node, ast.ExceptHandler):
+                continue
+            caught = _caught(node)
+            last = node.body[-1]
+            passes_on = isinstance(last, ast.Raise) and last.exc is None
+            if "BaseException" in caught and not passes_on:
+                yield f"{module.path}:{node.lineno} swallows BaseException"
+            elif caught & {"", "Exception"} and not module.path.startswith(CATCH_ALL):
+                yield f"{module.path}:{node.lineno} catches everything; name the errors"
+
+
+def _caught(handler: ast.ExceptHandler) -> set[str]:
+    if handler.type is None:
+        return {""}
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return {ast.unparse(kind).rpartition(".")[2] for kind in kinds}
+
+
+def bare_type_ignores(modules: list[Module]) -> Iterator[str]:
+    for module in modules:
+        for token in tokenize.generate_tokens(io.StringIO(module.text).readline):
+            if token.type == tokenize.COMMENT and "type: ignore" in token.string:
+                sentence = re.sub(r"type: ignore(\[[^]]*\])?|noqa(:\s*\w+)?|#", "", token.string)
+                if len(sentence.split()) < 4:
+                    yield (
+                        f"{module.path}:{token.start[0]} ignores a type without a sentence"
+                        " that says which upstream bug it works round"
+                    )
+
+
+def prints(modules: list[Module]) -> Iterator[str]:
+    for module in modules:
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print":
+                yield f"{module.path}:{node.lineno} prints"
+
+
+def environment_reads(modules: list[Module]) -> Iterator[str]:
+    names = {"environ", "environb", "getenv", "getenvb", "putenv", "unsetenv"}
+    for module in modules:
+        if module.path in READS_ENVIRONMENT:
+            continue
+        for node in ast.walk(module.tree):
+            by_attribute = (
+                isinstance(node, ast.Attribute)
+                and node.attr in names
+                and getattr(node.value, "id", "") == "os"
+            )
+            by_name = isinstance(node, ast.ImportFrom) and (
+                node.module == "os" and any(alias.name in names for alias in node.names)
+            )
+            if by_attribute or by_name:
+                yield f"{module.path}:{node.lineno} sees the environment; hand it a setting"
+
+
+def vague_names(modules: list[Module]) -> Iterator[str]:
+    for module in modules:
+        if VAGUE_NAMES & set(module.name.split(".")):
+            yield f"{module.path} is named after nothing; name it after its step"
+
+
+def loose_sql(modules: list[Module]) -> Iterator[str]:
+    for module in modules:
+        if module.path in SPEAKS_SQL:
+            continue
+        for node in ast.walk(module.tree):
+            text = node.value if isinstance(node, ast.Constant) else None
+            if isinstance(text, str) and _SQL.match(text):
+                yield f"{module.path}:{node.lineno} has SQL in it; name it in a .sql file"
+
+
+RULES: tuple[Rule, ...] = (
+    unknown_layers,
+    wrong_directions,
+    hidden_imports,
+    cycles,
+    long_files,
+    long_functions,
+    broad_excepts,
+    bare_type_ignores,
+    prints,
+    environment_reads,
+    vague_names,
+    loose_sql,
+)
+
+
+class Queries(NamedTuple):
+    """One `.sql` file, and the modules that load it under a name of theirs."""
+
+    file: Path
+    names: list[str]
+    users: list[tuple[Module, str]]
+
+
+def queries(house: Path) -> list[Queries]:
+    modules = [module for module in read(house) if layer_of(module.name) == "store"]
+    found = []
+    for file in sorted((house / "store" / "sql").rglob("*.sql")):
+        if file.parent.name == "migrations":
+            continue
+        topic = (file.parent.name, file.stem)
+        users = [(m, name) for m in modules for name, loads in _loads(m.tree) if loads == topic]
+        found.append(Queries(file, _QUERY_NAME.findall(file.read_text("utf-8")), users))
+    return found
+
+
+def _loads(tree: ast.Module) -> Iterator[tuple[str, tuple[str, str]]]:
+    """`SQL = load("sqlite", "items")` as `SQL`, ("sqlite", "items")."""
+    for node in tree.body:
+        match node:
+            case ast.Assign(
+                [ast.Name(name)],
+                ast.Call(ast.Name("load"), [ast.Constant(dialect), ast.Constant(topic)]),
+            ):
+                yield name, (dialect, topic)
+
+
+def unused_queries(house: Path) -> Iterator[str]:
+    for sql in queries(house):
+        if any(_takes_all(module.tree, name) for module, name in sql.users):
+            continue
+        said = {
+            node.value
+            for module, _ in sql.users
+            for node in ast.walk(module.tree)
+            if isinstance(node, ast.Constant)
+        }
+        yield from (
+            f"{sql.file.name}: {name} is never used" for name in sql.names if name not in said
+        )
+
+
+def _takes_all(tree: ast.Module, name: str) -> bool:
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr in ("values", "items")
+        and getattr(node.value, "id", "") == name
+        for node in ast.walk(tree)
+    )
+
+
+def missing_queries(house: Path) -> Iterator[str]:
+    for sql in queries(house):
+        for module, variable in sql.users:
+            for node in ast.walk(module.tree):
+                match node:
+                    case ast.Subscript(ast.Name(name), ast.Constant(str(wanted))) if (
+                        name == variable and wanted not in sql.names
+                    ):
+                        yield f"{module.path}:{node.lineno} asks {sql.file.name} for {wanted}"
+
+
+def repeated_queries(house: Path) -> Iterator[str]:
+    for sql in queries(house):
+        twice = sorted({name for name in sql.names if sql.names.count(name) > 1})
+        yield from (f"{sql.file.name} names {name} twice" for name in twice)
+
+
+@cache
+def house() -> list[Module]:
+    return read(HOUSE)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_the_house_keeps_the_rule(rule: Rule):
+    assert list(rule(house())) == []
+
+
+@pytest.mark.parametrize("rule", [unused_queries, missing_queries, repeated_queries])
+def test_the_named_queries_keep_the_rule(rule: Callable[[Path], Iterator[str]]):
+    assert list(rule(HOUSE)) == []
+
+
+def test_the_rules_look_at_the_whole_house():
+    names = _names(house())
+    assert {"pegboard", "pegboard.app", "pegboard.store.sqlite.items"} <= names
+    assert sum(len(list(imports_of(module, names))) for module in house()) > 50
+    assert {sql.file.stem for sql in queries(HOUSE)} >= {
+        "items",
+        "tasks",
+        "index",
+        "ledger",
+        "check",
+    }
+    assert all(sql.names and sql.users for sql in queries(HOUSE))
+
+
+# The rules themselves, on small houses that break them.
+
+
+def build(tmp_path: Path, files: dict[str, str]) -> list[Module]:
+    house = tmp_path / PACKAGE
+    for path, text in files.items():
+        target = house / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, "utf-8")
+    return read(house)
+
+
+BROKEN: list[tuple[Rule, str, str, str]] = [
+    (unknown_layers, "cellar.py", "", "give 'cellar' a layer"),
+    (unknown_layers, "cellar/wine.py", "", "give 'cellar' a layer"),
+    (wrong_directions, "model.py", "import pegboard.app", "model may not look at app"),
+    (wrong_directions, "model.py", "from pegboard.errors import X", "may not look at errors"),
+    (wrong_directions, "model.py", "from pegboard.text import terms", "may not look at text"),
+    (wrong_directions, "gate/a.py", "from pegboard.store import b", "gate may not look at store"),
+    (wrong_directions, "gate/a.py", "from ..store import b", "gate may not look at store"),
+    (wrong_directions, "gate/__init__.py", "from ..store.b import c", "may not look at store"),
+    (wrong_directions, "gate/a.py", "from pegboard import store", "gate may not look at store"),
+    (wrong_directions, "gate/a.py", "from .. import store", "gate may not look at store"),
+    (wrong_directions, "text.py", "from pegboard import Pegboard", "may not look at __init__"),
+    (wrong_directions, "app.py", "import pegboard.cellar", "app may not look at cellar"),
+    (wrong_directions, "board/a.py", "def f():\n import pegboard.app", "may not look at app"),
+    (
+        wrong_directions,
+        "board/a.py",
+        "if TYPE_CHECKING:\n from pegboard.config import Settings",
+        "may not look at config",
+    ),
+    (
+        wrong_directions,
+        "board/a.py",
+        "import importlib\nimportlib.import_module('pegboard.app')",
+        "may not look at app",
+    ),
+    (wrong_directions, "text.py", "__import__('pegboard.app')", "may not look at app"),
+    (wrong_directions, "__init__.py", "from pegboard.cli import main", "may not look at cli"),
+    (wrong_directions, "__init__.py", "from pegboard.board import x", "may not look at board"),
+    (wrong_directions, "__main__.py", "from pegboard.app import x", "may not look at app"),
+    (hidden_imports, "app.py", "def f():\n from pegboard.model import x", "app.py:2 hides"),
+    (hidden_imports, "app.py", "class A:\n def f(s):\n  import pegboard.model", "app.py:3 hides"),
+    (hidden_imports, "app.py", "f = lambda: __import__('pegboard.model')", "app.py:1 hides"),
+    (cycles, "text.py", "import pegboard.text", "pegboard.text imports itself"),
+    (long_files, "text.py", "x = 1\n" * 401, "text.py has 401 lines"),
+    (long_functions, "text.py", "def f():\n" + " x = 1\n" * 60, "f has 61 lines"),
+    (long_functions, "text.py", "class A:\n async def g(s):\n" + "  x = 1\n" * 60, "g has 61"),
+    (broad_excepts, "text.py", "try: pass\nexcept Exception: pass", "text.py:2 catches"),
+    (broad_excepts, "text.py", "try: pass\nexcept: pass", "text.py:2 catches"),
+    (broad_excepts, "text.py", "try: pass\nexcept (OSError, Exception): pass", "catches"),
+    (broad_excepts, "board/worker.py", "try: pass\nexcept BaseException: pass", "swallows"),
+    (bare_type_ignores, "text.py", "x = 1  # type: ignore[assignment]", "without a sentence"),
+    (bare_type_ignores, "text.py", "x = 1  # type: ignore  # noqa: E501", "without a sentence"),
+    (prints, "text.py", "print(1)", "text.py:1 prints"),
+    (environment_reads, "text.py", "import os\nos.environ['A']", "text.py:2 sees"),
+    (environment_reads, "text.py", "import os\nos.getenv('A')", "text.py:2 sees"),
+    (environment_reads, "text.py", "from os import environ", "text.py:1 sees"),
+    (vague_names, "board/utils.py", "", "named after nothing"),
+    (vague_names, "common/a.py", "", "named after nothing"),
+    (loose_sql, "board/a.py", "x = 'SELECT 1'", "has SQL in it"),
+    (loose_sql, "board/a.py", "x = f'  DELETE FROM {t}'", "has SQL in it"),
+    (loose_sql, "store/sqlite/items.py", "x = 'UPDATE items'", "has SQL in it"),
+]
+
+
+@pytest.mark.parametrize(("rule", "path", "text", "complaint"), BROKEN)
+def test_a_house_that_breaks_a_rule_is_told_so(tmp_path, rule, path, text, complaint):
+    house = build(tmp_path, {path: text, "store/__init__.py": "", "store/b.py": ""})
+    [said] = rule(house)
+    assert complaint in said
+
+
+def test_a_long_way_round_is_a_cycle_too(tmp_path):
+    house = build(
+        tmp_path,
+        {
+            "gate/a.py": "from pegboard.gate import b",
+            "gate/b.py": "if TYPE_CHECKING:\n    from pegboard.gate.c import x",
+            "gate/c.py": "from . import a",
+            "gate/d.py": "from pegboard.gate import a",
+        },
+    )
+    assert [said.split()[0] for said in cycles(house)] == [
+        "pegboard.gate.a",
+        "pegboard.gate.b",
+        "pegboard.gate.c",
+    ]
+
+
+def test_what_the_rules_allow_passes_all_of_them(tmp_path):
+    house = build(
+        tmp_path,
+        {
+            "__init__.py": "from pegboard.app import Pegboard",
+            "__main__.py": "from pegboard.cli.main import main",
+            "app.py": "import os\nfrom pegboard.store.a import x\nos.environ",
+            "cli/main.py": "from pegboard import v\ntry: pass\nexcept Exception: pass",
+            "store/a.py": "import os.path\nfrom pegboard.store import b\nfrom . import b as c",
+            "store/b.py": "def f():\n    import json\n    raise ValueError('Select one')",
+            "store/sqlite/database.py": "x = 'SELECT 1'\n"
+            "try: pass\nexcept BaseException:\n    raise",
+            "text.py": "x = 1  # type: ignore[x]  # numpy 2 types its arrays wrongly",
+            "model.py": "x = 1\n" * 400,
+            "errors.py": "def f():\n" + "    x = 1\n" * 59,
+        },
+    )
+    assert [said for rule in RULES for said in rule(house)] == []
+
+
+def test_queries_that_nobody_uses_or_nobody_wrote_are_named(tmp_path):
+    build(
+        tmp_path,
+        {
+            "store/sql/sqlite/items.sql": "-- name: get\nSELECT 1;\n-- name: lost\nSELECT 2;\n"
+            "-- name: get\nSELECT 3;\n",
+            "store/sql/sqlite/check.sql": "-- name: whole\nSELECT 1;\n",
+            "store/sqlite/items.py": 'SQL = load("sqlite", "items")\n'
+            'CHECKS = load("sqlite", "check")\nSQL["get"]\nSQL["got"]\nCHECKS.values()\n',
+        },
+    )
+    house = tmp_path / PACKAGE
+    assert list(unused_queries(house)) == ["items.sql: lost is never used"]
+    assert list(missing_queries(house)) == ["store/sqlite/items.py:4 asks items.sql for got"]
+    assert list(repeated_queries(house)) == ["items.sql names get twice"]

@@ -1,0 +1,91 @@
+"""What is written for users agrees with the code."""
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from pegboard.cli.main import cli
+from pegboard.config import env_name, known_settings
+from pegboard.errors import EXIT_CODES, EXIT_INTERRUPTED
+
+ROOT = Path(__file__).parent.parent
+COMMANDS = (ROOT / "docs" / "commands.md").read_text("utf-8")
+SETTINGS = (ROOT / "docs" / "settings.md").read_text("utf-8")
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def leaf_commands(group: click.Group, prefix: str) -> list[tuple[str, click.Command]]:
+    found: list[tuple[str, click.Command]] = []
+    for name, command in group.commands.items():
+        full = f"{prefix} {name}"
+        nested = isinstance(command, click.Group)
+        found += leaf_commands(command, full) if nested else [(full, command)]
+    return found
+
+
+ALL = leaf_commands(cli, "pegboard")
+
+
+@pytest.mark.parametrize(("name", "command"), ALL, ids=[name for name, _ in ALL])
+def test_every_command_and_its_options_are_in_the_reference(name, command):
+    row = next((line for line in COMMANDS.splitlines() if line.startswith(f"| `{name}")), None)
+    assert row, f"docs/commands.md has no row for {name}"
+    for option in command.params:
+        if isinstance(option, click.Option) and option.name not in ("board", "as_json"):
+            assert f"`{option.opts[0]}" in row, f"{name} {option.opts[0]} is not in its row"
+
+
+def test_the_reference_names_no_command_that_is_not_there():
+    documented = re.findall(r"^\| `(pegboard [a-z ]+?)(?: [A-Z\[].*?)?` \|", COMMANDS, re.MULTILINE)
+    assert sorted(documented) == sorted(name for name, _ in ALL)
+
+
+def test_every_setting_is_documented_with_its_default_and_variable():
+    for key, kind, _, default in known_settings():
+        shown = f'"{default}"' if kind is str else default
+        assert f"| `{key}` | `{shown}` | `{env_name(key)}` |" in SETTINGS
+
+
+def test_the_settings_page_documents_nothing_else():
+    documented = re.findall(r"^\| `([a-z0-9_.]+)` \|", SETTINGS, re.MULTILINE)
+    assert documented == [key for key, *_ in known_settings()]
+
+
+def test_every_exit_code_is_documented():
+    documented = {int(n) for n in re.findall(r"^\| (\d+) \|", COMMANDS, re.MULTILINE)}
+    assert documented >= {0, 1, EXIT_INTERRUPTED, *EXIT_CODES.values()}
+
+
+def test_links_in_the_documents_lead_somewhere():
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
+        for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text("utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def transcripts() -> list[tuple[str, list[str]]]:
+    """Each `pegboard search` that the README shows, with the ids it shows below it."""
+    found: list[tuple[str, list[str]]] = []
+    for line in README.splitlines():
+        if line.startswith("$ pegboard search"):
+            found.append((line.removeprefix("$ pegboard "), []))
+        elif found and (shown := re.match(r" *\d+\. (\S+) ", line)):
+            found[-1][1].append(shown.group(1))
+        elif line.startswith(("```", "$")):
+            found.append(("", []))
+    return [(command, ids) for command, ids in found if command]
+
+
+def test_the_searches_in_the_readme_find_what_it_shows(tmp_path):
+    shown = transcripts()
+    assert len(shown) >= 2
+    board = ["--board", str(tmp_path / "board.db")]
+    runner = CliRunner()
+    for command in (["init"], ["add", "folder", str(ROOT / "demo")], ["sync"]):
+        assert runner.invoke(cli, [*command, *board]).exit_code == 0
+    for command, ids in shown:
+        result = runner.invoke(cli, [*shlex.split(command), *board])
+        assert re.findall(r"^ *\d+\. (\S+) ", result.stdout, re.MULTILINE) == ids, command
