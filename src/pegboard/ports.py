@@ -76,10 +76,13 @@ class Items(Protocol):
         """Origin and content hash of everything on the board, or refused, from this source."""
         ...
 
-    def retire(self, source: str, seen: Sequence[str], purge_before: float) -> tuple[int, int]:
-        """Deactivate what the source no longer has, and remove what went missing before that time.
+    def retire(
+        self, source: str, seen: Sequence[str], began: float, purge_before: float
+    ) -> tuple[int, int]:
+        """Deactivate what a scan did not see, and remove what went missing before that time.
 
-        Returns how many were deactivated and how many removed.
+        What was put after the scan began is left alone: another sync saw it. Returns how many were
+        deactivated and how many removed.
         """
         ...
 

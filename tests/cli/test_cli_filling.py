@@ -178,7 +178,7 @@ def test_sync_shows_what_it_refused_and_status_says_why(pegboard, board, tools):
     }
     shown = pegboard("status", "--rejections").out
     assert "tools / mcptools/chat/broken.py" in shown
-    assert "Line 1 is not valid Python" in shown
+    assert "ine 1 is not valid Python" in shown
     assert "4 refused" in shown
 
 

@@ -198,7 +198,7 @@ def test_show_prints_description_input_and_state(pegboard, board, tools):
     assert out.splitlines()[0] == "mcptools:chat:shout"
     assert "tool (python)" in out
     assert "tools / mcptools/chat/shout.py" in out
-    assert "ready by test:hashed-ngrams" in out
+    assert "ready by test" in out
     assert "Shout." in out
     assert '"loud"' in out
 

@@ -40,7 +40,7 @@ def counts(pegboard):
 def test_status_tells_board_model_counts_and_sources(pegboard, board, tools):
     out = pegboard("status").out
     assert str(board) in out
-    assert "test:hashed-ngrams" in out
+    assert "hashed-ngrams" in out
     assert "5 ready, 0 pending, 0 failed, 0 disabled, 0 blank" in out
     assert f"tools (pytools) {tools.root}, synced just now" in out
 
@@ -49,7 +49,7 @@ def test_status_as_json_has_the_same(pegboard, board, tools):
     found = pegboard("status", "--json").json
     assert list(found["embeddings"]) == COUNTS
     assert found["facts"]["board"] == str(board)
-    assert found["model"] == "test:hashed-ngrams"
+    assert "hashed-ngrams" in found["model"]
     assert (found["waiting"], found["rejections"]) == (0, 0)
     assert [source["location"] for source in found["sources"]] == [str(tools.root)]
 

@@ -178,7 +178,7 @@ def test_a_file_that_cannot_be_a_tool_is_rejected(tmp_path, content, expected):
 
 
 def test_a_syntax_error_names_its_line(tmp_path):
-    assert "Line 2 " in only(tmp_path, "x = 1\ndef (").reason
+    assert "line 2 " in only(tmp_path, "x = 1\ndef (").reason
 
 
 def test_a_byte_order_mark_and_odd_escapes_do_no_harm(tmp_path):

@@ -3,6 +3,7 @@ import time
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from making import (
     OTHER_MODEL,
     SOURCE,
@@ -14,7 +15,6 @@ from making import (
     make_item,
     work,
 )
-
 from pegboard.model import (
     Drift,
     EmbeddingStatus,

@@ -77,6 +77,7 @@ class Sync:
         When stopped, it keeps what it has and retires nothing: it has not seen everything.
         """
         self._rewrite = full
+        began = time.time()
         known = self.store.items.origins(self.record.name)
         for finding in source.scan({} if full else known):
             self._take(finding)
@@ -88,7 +89,7 @@ class Sync:
         self._flush()
         purge_before = time.time() - keep_missing_days * 86_400
         self.report.retired, self.report.purged = self.store.items.retire(
-            self.record.name, [*self._present, *self._out_of_sight(known)], purge_before
+            self.record.name, [*self._present, *self._out_of_sight(known)], began, purge_before
         )
         self.store.ledger.settle(self.record.name, (), [*self._present, *self._refused])
         self.store.ledger.mark_synced(self.record.name)

@@ -10,6 +10,9 @@ from pegboard.cli.shared import command_options, notice, progress_bar, stop_on_s
 from pegboard.errors import InvariantBroken, ModelUnavailable, UsageError
 
 
+SHOWN = 20
+
+
 @click.command()
 @click.option("--rejections", is_flag=True, help="List what the gate refused, and why.")
 @command_options
@@ -125,8 +128,10 @@ def doctor(fix: bool, board: str | None, as_json: bool) -> None:
     if as_json:
         render.print_json({"broken": broken, "model": model, "queued": fixed, "board": facts})
     else:
-        for rule in broken:
+        for rule in broken[:SHOWN]:
             click.secho(f"- {rule}", fg="red")
+        if len(broken) > SHOWN:
+            click.secho(f"- and {len(broken) - SHOWN} more; --json lists them all", fg="red")
     if broken:
         raise InvariantBroken(
             f"{len(broken)} things are wrong with {facts['board']}",

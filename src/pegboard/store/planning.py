@@ -63,12 +63,14 @@ def planned_status(text: str, target: Fingerprint | None, has_vector: bool) -> E
 
 
 def content_hash(item: Item) -> str:
-    """A hash over everything a reader can see of an item; where it was found does not count."""
-    seen = {
-        **item._asdict(),
-        "origin": None,
-        "origin_hash": None,
-        "version": item.version and item.version.content_hash,
-    }
+    """A hash over everything a reader can see of an item; where it was found does not count.
+
+    Fields with their default value are left out, so that a field which a later release adds does
+    not make every item look changed.
+    """
+    plain = item._replace(origin="", origin_hash="", version=None)
+    seen = {k: v for k, v in plain._asdict().items() if v != Item._field_defaults.get(k)}
+    if item.version is not None:
+        seen["version"] = item.version.content_hash
     canonical = json.dumps(seen, sort_keys=True, separators=(",", ":"), default=dict)
     return hashlib.sha256(canonical.encode()).hexdigest()

@@ -88,6 +88,17 @@ class Database:
                     connection.execute("ROLLBACK")
                 raise
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Everything read inside is of one moment, whatever other processes commit meanwhile."""
+        with self._told():
+            connection = self.connection()
+            connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                connection.execute("ROLLBACK")
+
     def close(self) -> None:
         with self._lock:
             for connection in self._connections:

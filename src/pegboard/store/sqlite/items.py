@@ -70,12 +70,15 @@ class SqliteItems:
     def origins(self, source: str) -> dict[str, str]:
         return {str(o): str(h) for o, h in self._db.rows(SQL["origins"], {"source": source})}
 
-    def retire(self, source: str, seen: Sequence[str], purge_before: float) -> tuple[int, int]:
+    def retire(
+        self, source: str, seen: Sequence[str], began: float, purge_before: float
+    ) -> tuple[int, int]:
         with self._db.write() as tx:
             params: dict[str, Value] = {
                 "source": source,
                 "seen": in_list(seen),
                 "now": time.time(),
+                "began": began,
                 "before": purge_before,
             }
             retired = len(list(tx.execute(SQL["retire"], params)))

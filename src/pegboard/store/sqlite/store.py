@@ -12,6 +12,7 @@ from pegboard.store.sqlite.index import SqliteIndex
 from pegboard.store.sqlite.items import SqliteItems
 from pegboard.store.sqlite.ledger import SqliteLedger
 from pegboard.store.sqlite.tasks import SqliteTasks
+from pegboard.text import embedding_text, source_hash
 
 CHECKS = load("sqlite", "check")
 
@@ -25,6 +26,10 @@ class SqliteStore:
         self.ledger = SqliteLedger(self.database)
 
     def check(self) -> list[str]:
+        with self.database.snapshot():
+            return self._broken_rules()
+
+    def _broken_rules(self) -> list[str]:
         found = [
             f"SQLite says: {row[0]}"
             for row in self.database.rows("PRAGMA integrity_check")
@@ -36,18 +41,20 @@ class SqliteStore:
         ]
         for sql in CHECKS.values():
             found += [str(row[0]) for row in self.database.rows(sql)]
-        return found + self._changed_behind_our_back()
+        return found + self._wrong_hashes()
 
-    def _changed_behind_our_back(self) -> list[str]:
-        """Rows whose content no longer has the hash that was stored with it."""
+    def _wrong_hashes(self) -> list[str]:
+        """Items whose content or text no longer has the hash that was stored with it."""
         found: list[str] = []
         after = 0
         while page := self.items.page(after, 500):
             after = page[-1].key
             for entry in page:
-                whole = self.items.get(entry.item.id, entry.item.namespace)
-                if whole is not None and content_hash(whole.item) != whole.content_hash:
+                whole = self.items.get(entry.item.id, entry.item.namespace) or entry
+                if content_hash(whole.item) != entry.content_hash:
                     found.append(f"{entry.item.id} is not what was put: its content hash differs")
+                if source_hash(embedding_text(entry.item)) != entry.embedding.source_hash:
+                    found.append(f"{entry.item.id} has the text hash of another text")
         return found
 
     def facts(self) -> Mapping[str, object]:

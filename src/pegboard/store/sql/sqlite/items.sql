@@ -86,7 +86,8 @@ SELECT origin, origin_hash FROM rejections WHERE source = :source;
 
 -- name: retire
 UPDATE items SET active = 0, drift = 'missing', drift_at = :now
-WHERE source = :source AND active AND origin NOT IN (SELECT value FROM json_each(:seen))
+WHERE source = :source AND active AND updated_at < :began
+  AND origin NOT IN (SELECT value FROM json_each(:seen))
 RETURNING key;
 
 -- name: drop_tasks_of_retired
