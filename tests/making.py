@@ -1,6 +1,7 @@
 """Items, candidates and their parts in one line, and what hypothesis can make of them."""
 
 import hashlib
+import time
 from array import array
 from collections.abc import Sequence
 from typing import Any
@@ -70,6 +71,21 @@ def work(store: Store, embedder: Embedder, limit: int = 100) -> list[Task]:
     vectors = embedder.embed([task.text for task in tasks])
     store.tasks.finish(target, "worker", list(zip(tasks, vectors, strict=True)))
     return tasks
+
+
+def later() -> float:
+    """A time after everything the test does."""
+    return time.time() + 3600
+
+
+def retire(store: Store, *seen: Item, source: str = SOURCE) -> tuple[int, int]:
+    """A scan that saw only these items; nothing is removed yet."""
+    return store.items.retire(source, [item.origin for item in seen], later(), 0.0)
+
+
+def purge(store: Store) -> tuple[int, int]:
+    """A scan that saw nothing, long after."""
+    return store.items.retire(SOURCE, [], later(), later())
 
 
 def hang(store: Store, embedder: Embedder, *items: Item) -> list[int]:

@@ -19,8 +19,17 @@ from pegboard.board.worker import Worker, WorkerSettings, WorkReport
 from pegboard.config import Located, Settings, load, user_config_file
 from pegboard.embed.choose import make_embedder
 from pegboard.errors import ModelUnavailable, SourceError, UsageError
-from pegboard.gate.admission import admit
-from pegboard.model import Answer, Entry, Filters, Fingerprint, Mode, Rejection, SourceRecord
+from pegboard.gate.admission import NAMESPACE_RULE, admit, is_namespace
+from pegboard.model import (
+    DEFAULT_NAMESPACE,
+    Answer,
+    Entry,
+    Filters,
+    Fingerprint,
+    Mode,
+    Rejection,
+    SourceRecord,
+)
 from pegboard.ports import Progress, Source, Store
 from pegboard.search.fusion import FusionSettings, Method
 from pegboard.sources.jsonl import JsonlSource
@@ -105,7 +114,12 @@ class Pegboard:
         filters: Filters | None = None,
     ) -> Answer:
         found = self.settings.search
-        ask = Ask(query, Mode(mode or found.mode), filters or Filters(), limit or found.limit)
+        wanted = found.limit if limit is None else limit
+        if wanted < 1:
+            raise UsageError(f"limit is {limit}; it must be at least 1")
+        if mode not in (None, *Mode):
+            raise UsageError(f"mode is {mode!r}; it must be one of {', '.join(Mode)}")
+        ask = Ask(query, Mode(mode or found.mode), filters or Filters(), wanted)
         fusion = FusionSettings(
             Method(found.fusion), found.alpha, found.k, found.bm25_weight, found.vector_weight
         )
@@ -115,9 +129,11 @@ class Pegboard:
         return describe(self.store, name)
 
     def add_folder(
-        self, path: Path, *, name: str | None = None, namespace: str = "public"
+        self, path: Path | str, *, name: str | None = None, namespace: str = DEFAULT_NAMESPACE
     ) -> SourceRecord:
-        folder = path.expanduser().resolve()
+        folder = Path(path).expanduser().resolve()
+        if not is_namespace(namespace):
+            raise UsageError(f"{namespace!r} is no namespace", NAMESPACE_RULE)
         record = SourceRecord(
             name=name or re.sub(r"[^a-z0-9_.-]+", "-", folder.name.lower()).strip("-") or "folder",
             kind="pytools",
@@ -125,14 +141,25 @@ class Pegboard:
             namespace=namespace,
         )
         next(self._source(record).scan({}), None)  # says so at once if this is no such folder
+        self._refuse_clash(record)
+        self.store.ledger.add_source(record)
+        return record
+
+    def _refuse_clash(self, record: SourceRecord) -> None:
         for other in self.store.ledger.sources():
             if other.name == record.name and other.location != record.location:
                 raise UsageError(
                     f"source {record.name!r} is already {other.location}",
                     "give this one another name with --name",
                 )
-        self.store.ledger.add_source(record)
-        return record
+            same = (other.name, other.namespace) == (record.name, record.namespace)
+            near = other.name == record.name or other.namespace == record.namespace
+            if other.location == record.location and near and not same:
+                raise UsageError(
+                    f"{record.location} is already here, as source {other.name!r} "
+                    f"in namespace {other.namespace!r}",
+                    f"to change that, first: pegboard remove {other.name}",
+                )
 
     def remove_source(self, name: str) -> None:
         if not self.store.ledger.remove_source(name):
@@ -155,7 +182,7 @@ class Pegboard:
         maintain.queue_missing(self.store, self.target, progress)
         if embed:
             self._work(outcome, progress, stop)
-        outcome.waiting = self.store.tasks.waiting()
+        outcome.waiting = self.store.tasks.waiting(self.target)
         return outcome
 
     def _sync_one(
@@ -200,7 +227,7 @@ class Pegboard:
         maintain.queue_missing(self.store, self.target, progress)
         if work:
             self._work(outcome, progress, stop or threading.Event())
-        outcome.waiting = self.store.tasks.waiting()
+        outcome.waiting = self.store.tasks.waiting(self.target)
         return outcome
 
     def retry(self, name: str | None) -> int:
@@ -216,10 +243,11 @@ class Pegboard:
 
     def status(self) -> maintain.Status:
         try:
-            model = str(self.target.key) if self.target else "disabled"
+            target = self.target
+            model = target.key if target else "disabled"
         except ModelUnavailable as error:
-            model = f"unavailable: {error.message}"
-        return maintain.status(self.store, model)
+            target, model = None, f"unavailable: {error.message}"
+        return maintain.status(self.store, model, target)
 
     def rejections(self) -> list[Rejection]:
         return self.store.ledger.rejections()
@@ -232,19 +260,22 @@ class Pegboard:
     ) -> tuple[dict[str, object], list[str]]:
         """Index the folder's tools here, ask its queries, and measure. Also returns notices."""
         queries = read_queries(folder / "queries.jsonl")
-        tools = next(
+        catalogue = next(
             (f for n in ("tools.jsonl", "tools.jsonl.gz") if (f := folder / n).is_file()), None
         )
-        if tools is None:
+        if catalogue is None:
             raise UsageError(f"{folder} has neither tools.jsonl nor tools.jsonl.gz")
         self.store.ledger.add_source(
-            SourceRecord(name=EVAL, kind="jsonl", location=str(tools.resolve()))
+            SourceRecord(name=EVAL, kind="jsonl", location=str(catalogue.resolve()))
         )
         outcome = self.sync([EVAL], progress=progress)
         if outcome.sources[0].error:
             raise SourceError(outcome.sources[0].error)
         if refused := outcome.sources[0].rejected.total():
-            outcome.notices.append(f"{refused} tools were refused: pegboard status --rejections")
+            outcome.notices.append(
+                f"{refused} of the tools were refused; to see why, keep the board with --board FILE, then: "
+                "pegboard status --rejections --board FILE"
+            )
         measured = evaluate(
             queries,
             lambda text: self.search(
@@ -253,7 +284,9 @@ class Pegboard:
             lambda item_id: item_id.removeprefix(f"{EVAL}:"),
             lambda done, total: progress("asking", done, total),
         )
-        return measured | {"tools": self.store.tasks.counts().total, "mode": mode}, outcome.notices
+        report = outcome.sources[0]
+        tools = report.added + report.changed + report.unchanged
+        return measured | {"tools": tools, "mode": mode}, outcome.notices
 
     def _chosen(self, names: Sequence[str]) -> list[SourceRecord]:
         sources = {record.name: record for record in self.store.ledger.sources()}

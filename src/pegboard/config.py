@@ -73,6 +73,8 @@ class Located:
     board: Path
 
 
+SECTIONS = frozenset(each.name for each in fields(Settings) if each.name != "board")
+
 Layer = dict[str, tuple[object, str]]
 """`section.key` to value and the place that said so."""
 
@@ -86,7 +88,11 @@ def load(
         if path is not None and path.is_file():
             said |= _from_file(path)
     said |= _from_environment(environ)
-    said |= {key: (value, f"flag --{key.rpartition('.')[2]}") for key, value in flags.items()}
+    known = {key for key, *_ in known_settings()}
+    for key, value in flags.items():
+        if key not in known:
+            raise ConfigError(f"unknown setting {key!r}", _suggestion(key, known))
+        said[key] = (value, f"flag --{key.rpartition('.')[2]}")
     settings = _build(said)
     return Located(settings, project, _board_path(settings.board, cwd, project, said))
 
@@ -147,7 +153,7 @@ def _from_file(path: Path) -> Layer:
 
 def _flat(table: Mapping[str, object], prefix: str) -> Iterator[tuple[str, object]]:
     for key, value in table.items():
-        if isinstance(value, dict):
+        if isinstance(value, dict) and (value or key in SECTIONS):
             yield from _flat(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value

@@ -65,7 +65,7 @@ class Items(Protocol):
     def get(self, item_id: ItemId, namespace: str) -> Entry | None: ...
 
     def named(self, name: str) -> list[Entry]:
-        """Active items whose id, `category__name` or bare name this is."""
+        """Active items whose id, `namespace/id`, `category__name` or bare name this is."""
         ...
 
     def page(self, after: int, limit: int) -> list[Entry]:
@@ -96,6 +96,10 @@ class Tasks(Protocol):
         """Active items with neither a vector of this fingerprint nor a task that will make one."""
         ...
 
+    def adopt(self, target: Fingerprint) -> None:
+        """Make this the kind of vector that the board is after: tasks for others are dropped."""
+        ...
+
     def disable(self) -> int:
         """Mark every item that waits for a vector as disabled, and drop its task."""
         ...
@@ -122,10 +126,16 @@ class Tasks(Protocol):
         """Make failed tasks pending again, of one item or of all."""
         ...
 
-    def counts(self) -> EmbeddingCounts: ...
+    def counts(self, target: Fingerprint | None) -> EmbeddingCounts:
+        """How far the active items are on the way to a vector of this kind."""
+        ...
 
-    def waiting(self) -> int:
-        """How many tasks are still to be done."""
+    def waiting(self, target: Fingerprint | None) -> int:
+        """How many tasks for such vectors are still to be done."""
+        ...
+
+    def without_vector(self, target: Fingerprint) -> int:
+        """How many active items cannot be found by meaning at present."""
         ...
 
 

@@ -30,7 +30,8 @@ _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
 )
 _SECTION = re.compile(
-    r"^\s*(args|arguments|parameters|params|returns|return|raises|yields|examples?|notes?)\s*:?\s*$",
+    r"^[ \t]*(args|arguments|parameters|params|returns?|raises|yields|examples?|notes?)"
+    r"[ \t]*:?[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _local = threading.local()
@@ -75,7 +76,14 @@ def _terms_of(word: str) -> tuple[str, ...]:
 def _terms_beyond_ascii(word: str) -> tuple[str, ...]:
     spaced = _UNSPACED.sub(" ", word).replace("_", " ").split()
     pairs = [pair for run in _UNSPACED.findall(word) for pair in _pairs(run)]
-    return (*(part.casefold() for part in spaced), *pairs)
+    words = [term for part in spaced for term in _folded(part)]
+    return (*words, *pairs)
+
+
+def _folded(word: str) -> tuple[str, ...]:
+    """`Straße` folds into ASCII, and English words stand between Chinese ones."""
+    folded = word if word.isascii() else word.casefold()
+    return _terms_of(folded) if folded.isascii() else (folded,)
 
 
 def _pairs(run: str) -> list[str]:

@@ -111,12 +111,22 @@ def test_add_with_a_namespace_hangs_the_tools_there(pegboard, tools):
     assert pegboard("show", "refund_payment", "--json").json["item"]["namespace"] == "team/blue"
 
 
-def test_adding_the_same_folder_with_another_namespace_moves_its_tools(pegboard, board):
+def test_a_folder_changes_its_namespace_only_after_it_was_removed(pegboard, board):
+    ran = pegboard("add", "folder", "tools", "--namespace", "blue")
+    assert ran.code == 2
+    assert "pegboard remove tools" in ran.err
+    pegboard("remove", "tools")
     pegboard("add", "folder", "tools", "--namespace", "blue")
     pegboard("sync")
     assert pegboard("search", "refund", "--namespace", "public").code == 1
     assert pegboard("search", "refund", "--namespace", "blue").code == 0
     assert pegboard("status", "--json").json["embeddings"]["total"] == 5
+
+
+def test_a_folder_is_not_added_twice_under_two_names(pegboard, board):
+    ran = pegboard("add", "folder", "tools", "--name", "again")
+    assert ran.code == 2
+    assert "source 'tools'" in ran.err
 
 
 def test_a_namespace_that_no_tool_could_hang_in_is_refused_when_it_is_added(pegboard, tools):

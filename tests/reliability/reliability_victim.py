@@ -3,14 +3,19 @@
 It says on standard output what it has come to, and waits on standard input to be let go on.
 """
 
+import random
+import signal
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from pegboard import Pegboard
 from pegboard.board.worker import Worker, WorkerSettings
 from pegboard.cli.shared import stop_on_signals
 from pegboard.embed.hashed import HashedEmbedder
+from pegboard.errors import EXIT_INTERRUPTED
 from pegboard.model import Item, ItemId, Vector, Version
 from pegboard.store.sqlite.items import SqliteItems
 from pegboard.store.sqlite.store import SqliteStore
@@ -38,10 +43,10 @@ class BlockedEmbedder(HashedEmbedder):
 class BlockedItems(SqliteItems):
     """Stops between the last put of a sync and its retiring."""
 
-    def retire(self, source: str, seen: Sequence[str], purge_before: float) -> tuple[int, int]:
+    def retire(self, *arguments: Any, **named: Any) -> tuple[int, int]:
         say("retiring")
         wait_to_be_let_go()
-        return super().retire(source, seen, purge_before)
+        return super().retire(*arguments, **named)
 
 
 def hold_claim(board: str, batch: str) -> None:
@@ -50,6 +55,16 @@ def hold_claim(board: str, batch: str) -> None:
     )
     worker.step()
     say("finished")
+
+
+def work_until_stopped(board: str) -> None:
+    """The worker's own way to stop, with an embedder that takes for ever."""
+    with stop_on_signals() as stop:
+        threading.Thread(target=lambda: (stop.wait(), say("stopping")), daemon=True).start()
+        try:
+            Worker(SqliteStore(Path(board)), BlockedEmbedder(256), WorkerSettings()).run(stop)
+        except KeyboardInterrupt:
+            sys.exit(EXIT_INTERRUPTED)
 
 
 def hold_lock(board: str) -> None:
@@ -108,9 +123,6 @@ def _versioned(number: int) -> Item:
 
 def stop_while_idle(board: str, times: str) -> None:
     """A worker with nothing to do is told to stop, at a random moment of its waiting."""
-    import random
-    import signal
-
     settings = WorkerSettings(poll_seconds=0.00001)
     store = SqliteStore(Path(board))
     for _ in range(int(times)):
@@ -125,6 +137,7 @@ ROLES: dict[str, Callable[..., None]] = {
     role.__name__: role
     for role in (
         hold_claim,
+        work_until_stopped,
         hold_lock,
         hold_retire,
         make_board,

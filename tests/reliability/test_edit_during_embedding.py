@@ -1,8 +1,9 @@
 """The board changes while a worker is embedding: the compare-and-set has the last word."""
 
+import math
 from collections.abc import Callable, Sequence
 
-from reliability_parts import assert_whole, item, numbered, vectors, worker
+from reliability_parts import assert_whole, entries, item, numbered, vectors, waiting, worker
 
 from pegboard.board import maintain
 from pegboard.embed.hashed import HashedEmbedder
@@ -36,6 +37,11 @@ def entry(store: SqliteStore, name: str = "mail") -> Entry:
     return found
 
 
+def retire_everything(store: SqliteStore) -> None:
+    """As a sync does that finds its source empty."""
+    assert store.items.retire("demo", [], began=math.inf, purge_before=0.0) == (1, 0)
+
+
 def test_an_edit_during_the_call_never_leaves_the_old_vector_under_the_new_text(
     store: SqliteStore,
 ) -> None:
@@ -47,7 +53,7 @@ def test_an_edit_during_the_call_never_leaves_the_old_vector_under_the_new_text(
     assert (hand.report.embedded, hand.report.superseded) == (0, 1)
     assert vectors(store) == {}
     assert entry(store).embedding.status is EmbeddingStatus.PENDING
-    assert store.tasks.waiting() == 1
+    assert waiting(store) == 1
     assert maintain.check(store) == []
     assert hand.step() is True
     assert_whole(store, PLAIN)
@@ -71,12 +77,12 @@ def test_an_item_retired_during_the_call_stays_retired_and_can_come_back(
     store: SqliteStore,
 ) -> None:
     store.items.put([OLD], TARGET)
-    hand = worker(store, MeddlingEmbedder(lambda: store.items.retire("demo", [], 0.0)))
+    hand = worker(store, MeddlingEmbedder(lambda: retire_everything(store)))
 
     assert hand.step() is True
 
     assert entry(store).active is False
-    assert store.tasks.waiting() == 0
+    assert waiting(store) == 0
     assert maintain.check(store) == []
     assert hand.step() is False
     store.items.put([OLD], TARGET)
@@ -90,7 +96,7 @@ def test_an_item_removed_during_the_call_leaves_nothing_behind(store: SqliteStor
 
     assert worker(store, meddling).step() is True
 
-    assert store.tasks.counts().total == 0
+    assert entries(store) == []
     assert vectors(store) == {}
     assert maintain.check(store) == []
 
@@ -100,14 +106,14 @@ def test_a_task_written_during_the_call_for_another_item_is_not_lost(store: Sqli
     other = item("calendar", "Makes an appointment.")
 
     def replace_the_item() -> None:
-        store.items.retire("demo", [], 0.0)
+        retire_everything(store)
         store.items.put([other], TARGET)
 
     hand = worker(store, MeddlingEmbedder(replace_the_item))
     assert hand.step() is True
 
     assert maintain.check(store) == []
-    assert store.tasks.waiting() == 1
+    assert waiting(store) == 1
     assert hand.step() is True
     assert_whole(store, PLAIN)
 
@@ -179,4 +185,4 @@ def test_embedding_switched_off_during_the_call_leaves_a_valid_board(store: Sqli
     assert worker(store, MeddlingEmbedder(store.tasks.disable)).step() is True
 
     assert maintain.check(store) == []
-    assert store.tasks.waiting() == 0
+    assert waiting(store) == 0

@@ -16,6 +16,7 @@ from reliability_parts import (
     entries,
     heard,
     killed,
+    waiting,
 )
 
 from pegboard.board import maintain
@@ -80,7 +81,7 @@ def test_a_hundred_kills_at_random_points_lose_nothing(
         rounds.play()
         store = SqliteStore(board)
         assert maintain.check(store) == []
-        cut_short += store.tasks.waiting() > 0 or tools.on(store) != tools.described
+        cut_short += waiting(store) > 0 or tools.on(store) != tools.described
         store.close()
         if rounds.kills >= KILLS:
             break

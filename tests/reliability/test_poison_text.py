@@ -1,10 +1,12 @@
 """Texts that cannot be embedded, and embedders that answer nonsense."""
 
+import math
+import struct
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from reliability_parts import assert_whole, item, numbered, sql, vectors, worker
+from reliability_parts import assert_whole, item, numbered, sql, standing, vectors, worker
 
 from pegboard.app import Pegboard
 from pegboard.board import maintain
@@ -16,6 +18,7 @@ from pegboard.store.sqlite.store import SqliteStore
 PLAIN = HashedEmbedder(256)
 TARGET = PLAIN.fingerprint
 POISON = item("poison", "This text is arsenic to the model.")
+TASK = "SELECT attempts, status, next_attempt_at - updated_at, last_error FROM embedding_tasks"
 SETTINGS = {"max_attempts": 4, "retry_seconds": 1000.0, "max_retry_seconds": 1e9}
 
 
@@ -47,6 +50,17 @@ class NarrowEmbedder(HashedEmbedder):
         return [Vector(vector[:-4]) for vector in super().embed(texts)]
 
 
+class LostEmbedder(HashedEmbedder):
+    """Vectors of the right length that point nowhere, as a model gives that overflowed."""
+
+    def __init__(self, number: float) -> None:
+        super().__init__()
+        self._number = number
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        return [Vector(struct.pack("<256f", *[self._number] * 256)) for _ in texts]
+
+
 def state(store: SqliteStore) -> EmbeddingState:
     entry = store.items.get(POISON.id, DEFAULT_NAMESPACE)
     assert entry is not None
@@ -65,7 +79,7 @@ def test_a_text_that_cannot_be_embedded_does_not_hold_up_the_others(store: Sqlit
     assert hand.step() is False
 
     assert hand.report.embedded == 9
-    assert store.tasks.counts().ready == 9
+    assert standing(store) == {"ready": 9, "pending": 1}
     assert state(store).status is EmbeddingStatus.PENDING
     assert maintain.check(store) == []
 
@@ -78,10 +92,7 @@ def test_it_is_tried_again_after_ever_longer_waits_and_then_given_up_with_a_reas
     waits = []
     for attempt in (1, 2, 3):
         assert hand.step() is True
-        ((attempts, status, wait, error),) = sql(
-            board,
-            "SELECT attempts, status, next_attempt_at - updated_at, last_error FROM embedding_tasks",
-        )
+        ((attempts, status, wait, error),) = sql(board, TASK)
         assert (attempts, status) == (attempt, "pending")
         assert error
         waits.append(wait)
@@ -135,6 +146,19 @@ def test_a_failed_text_is_found_by_words_and_tried_again_when_it_is_edited(
     assert_whole(store, PLAIN)
 
 
+@pytest.mark.parametrize("number", [0.0, math.nan, math.inf])
+def test_a_vector_without_a_direction_is_not_hung_and_does_not_break_the_search(
+    store: SqliteStore, number: float
+) -> None:
+    store.items.put(numbered(3), TARGET)
+
+    assert worker(store, LostEmbedder(number)).step() is True
+
+    pegboard = Pegboard(store, Settings(embed=EmbedSettings(provider="test")))
+    assert len(pegboard.search("count the sheep").hits) == 3
+    assert vectors(store) == {}
+
+
 @pytest.mark.parametrize("embedder", [ShortEmbedder(), LongEmbedder(), NarrowEmbedder()])
 def test_an_answer_of_the_wrong_shape_is_a_failure_and_nothing_is_hung(
     board: Path, store: SqliteStore, embedder: HashedEmbedder
@@ -148,7 +172,7 @@ def test_an_answer_of_the_wrong_shape_is_a_failure_and_nothing_is_hung(
 
     assert vectors(store) == {}
     assert (hand.report.embedded, hand.report.failed) == (0, 3)
-    assert store.tasks.counts().failed == 3
+    assert standing(store) == {"failed": 3}
     assert maintain.check(store) == []
     store.tasks.revive(None)
     assert worker(store, PLAIN).step() is True

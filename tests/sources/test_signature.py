@@ -8,14 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.sources.docstring import Docstring
-from pegboard.sources.signature import (
-    MAX_DEPTH,
-    input_schema,
-    json_value,
-    output_schema,
-    parse_quietly,
-    top_level_names,
-)
+from pegboard.sources.signature import MAX_DEPTH, input_schema, output_schema, top_level_names
+from pegboard.sources.syntax import json_value, parse_quietly
 
 
 def schemas(source, described=None):

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import apsw
 import pytest
 
-from making import entry_of, hang, make_file, make_item, work
+from making import entry_of, hang, make_file, make_item, retire, work
 from pegboard.errors import BoardCorrupt, BoardMissing, BoardTooNew
 from pegboard.model import Filters, SourceRecord, Version
 from pegboard.store.queries import load, migrations
@@ -28,7 +28,7 @@ def board(sqlite_store, embedder):
     store.items.put([make_item("disabled")], None)
     store.items.put([make_item("!", category="", description="")], embedder.fingerprint)
     store.items.put([make_item("gone", source="others")], embedder.fingerprint)
-    store.items.retire("others", [], 0)
+    retire(store, source="others")
     store.items.put([make_item("pending")], embedder.fingerprint)
     return store
 
@@ -136,13 +136,14 @@ def test_the_check_names_a_row_that_cannot_be_read_and_goes_on(board, sql):
 
 
 def test_the_check_names_a_file_whose_content_was_changed(board):
-    damage(board, "UPDATE version_files SET content = 'rm -rf /'")
+    damage(board, "UPDATE version_files SET content = x'00'")
     assert any("mcptools:mail:ready" in each for each in board.check())
 
 
 def schema(connection):
     rows = connection.execute(
-        "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name <> 'migrations' ORDER BY 1, 2"
+        "SELECT type, name, tbl_name, sql FROM sqlite_schema"
+        " WHERE name <> 'migrations' ORDER BY type, name"
     )
     return rows.fetchall()
 
@@ -230,7 +231,8 @@ def test_several_threads_use_one_store_at_once(store, embedder):
         assert list(pool.map(live, range(6))) == list(range(6))
     while work(store, embedder):
         pass
-    assert store.tasks.counts().ready == store.tasks.counts().total == 60
+    counts = store.tasks.counts(embedder.fingerprint)
+    assert counts.ready == counts.total == 60
     assert store.check() == []
 
 
@@ -239,26 +241,29 @@ def test_a_put_that_fails_half_way_leaves_nothing_behind(store, embedder):
     with pytest.raises(apsw.ConstraintError):
         store.items.put([make_item("good"), make_item("bad", version=twice)], embedder.fingerprint)
     assert store.items.page(0, 10) == []
-    assert store.tasks.waiting() == 0
+    assert store.tasks.waiting(embedder.fingerprint) == 0
     assert store.index.keyword(["good"], Filters(), 5) == []
     assert store.items.put([make_item("good")], embedder.fingerprint).added == 1
 
 
-def plan(store, topic, name, **params):
+def plan(store, topic, name, params):
     sql = load("sqlite", topic)[name]
     return [row[3] for row in store.database.rows(f"EXPLAIN QUERY PLAN {sql}", params)]
 
 
 def test_a_claim_looks_tasks_up_by_their_index(sqlite_store):
     steps = plan(
-        sqlite_store, "tasks", "claim", fingerprint=1, owner="me", limit=9, lease_until=9, now=0
+        sqlite_store,
+        "tasks",
+        "claim",
+        {"fingerprint": 1, "owner": "me", "limit": 9, "lease_until": 9, "now": 0},
     )
     assert any("USING INDEX embedding_tasks_claim" in step for step in steps)
     assert not [step for step in steps if step.startswith("SCAN")]
 
 
 def test_an_item_is_looked_up_by_its_unique_index(sqlite_store):
-    [step] = plan(sqlite_store, "items", "existing", namespace="public", id="x")
+    [step] = plan(sqlite_store, "items", "existing", {"namespace": "public", "id": "x"})
     assert step == "SEARCH items USING INDEX sqlite_autoindex_items_1 (namespace=? AND id=?)"
 
 
@@ -267,13 +272,13 @@ def test_an_item_is_looked_up_by_its_unique_index(sqlite_store):
     [
         ("items", "get", {"namespace": "public", "id": "x"}),
         ("items", "named", {"name": "x"}),
-        ("items", "retire", {"source": "x", "seen": "[]", "now": 0}),
+        ("items", "retire", {"source": "x", "seen": "[]", "now": 0, "began": 0}),
         ("items", "page", {"after": 0, "limit": 9}),
         ("tasks", "has_vector", {"key": 1, "fingerprint": 1, "source_hash": "x"}),
         ("tasks", "drop_tasks", {"key": 1}),
     ],
 )
 def test_no_lookup_scans_the_items_the_vectors_or_the_tasks(sqlite_store, topic, name, params):
-    steps = plan(sqlite_store, topic, name, **params)
+    steps = plan(sqlite_store, topic, name, params)
     scans = [step for step in steps if step.startswith("SCAN") and "json_each" not in step]
     assert scans == []

@@ -1,5 +1,3 @@
-import time
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -13,6 +11,8 @@ from making import (
     json_objects,
     make_file,
     make_item,
+    purge,
+    retire,
     work,
 )
 from pegboard.model import (
@@ -138,7 +138,7 @@ def test_putting_the_same_again_counts_as_unchanged_and_leaves_the_row_alone(sto
     assert store.items.put([item], embedder.fingerprint) == PutReport(unchanged=1)
     assert entry_of(store, item) == before
     assert (before.key, before.embedding.status) == (key, EmbeddingStatus.READY)
-    assert store.tasks.waiting() == 0
+    assert store.tasks.waiting(embedder.fingerprint) == 0
 
 
 @relaxed
@@ -156,7 +156,7 @@ def test_a_rewrite_writes_what_has_not_changed_and_keeps_its_vector(store, embed
     report = store.items.put([item], embedder.fingerprint, rewrite=True)
     assert report == PutReport(unchanged=1)
     assert entry_of(store, item).embedding.status is EmbeddingStatus.READY
-    assert store.tasks.waiting() == 0
+    assert store.tasks.waiting(embedder.fingerprint) == 0
     assert store.check() == []
 
 
@@ -205,7 +205,7 @@ def test_a_changed_text_replaces_the_task_and_drops_the_vector_at_once(store, em
         store.items.put([item._replace(description=description)], embedder.fingerprint)
         assert store.index.vector_scores(query, embedder.fingerprint, [key]) == {}
         assert entry_of(store, item).embedding.status is EmbeddingStatus.PENDING
-        assert store.tasks.waiting() == 1
+        assert store.tasks.waiting(embedder.fingerprint) == 1
         assert store.check() == []
     [task] = store.tasks.claim(embedder.fingerprint, "worker", 10, 60.0)
     assert "parcels" in task.text
@@ -219,7 +219,7 @@ def test_a_change_that_leaves_the_text_alone_keeps_the_vector(store, embedder):
     after = entry_of(store, item)
     assert after.item.author == "Mia"
     assert after.embedding == before.embedding
-    assert store.tasks.waiting() == 0
+    assert store.tasks.waiting(embedder.fingerprint) == 0
 
 
 def test_a_changed_text_is_found_by_its_new_words_and_not_by_its_old(store):
@@ -234,7 +234,7 @@ def test_an_item_without_any_text_is_blank_and_gets_no_task(store, embedder):
     item = make_item(name="!", description="", category="")
     store.items.put([item], embedder.fingerprint)
     assert entry_of(store, item).embedding.status is EmbeddingStatus.BLANK
-    assert store.tasks.waiting() == 0
+    assert store.tasks.waiting(embedder.fingerprint) == 0
 
 
 def test_an_item_that_loses_its_text_loses_vector_and_task(store, embedder):
@@ -247,11 +247,11 @@ def test_an_item_that_loses_its_text_loses_vector_and_task(store, embedder):
     assert store.check() == []
 
 
-def test_without_a_model_an_item_is_disabled_and_gets_no_task(store):
+def test_without_a_model_an_item_is_disabled_and_gets_no_task(store, embedder):
     item = make_item()
     store.items.put([item], None)
     assert entry_of(store, item).embedding.status is EmbeddingStatus.DISABLED
-    assert store.tasks.waiting() == 0
+    assert store.tasks.waiting(embedder.fingerprint) == 0
 
 
 def test_a_change_under_another_model_asks_for_a_vector_of_that_model(store, embedder):
@@ -282,7 +282,7 @@ def test_an_id_that_its_source_gave_up_may_be_taken_over(store):
     mine = make_item()
     theirs = make_item(source="others")
     store.items.put([mine], None)
-    store.items.retire(SOURCE, [], 0)
+    retire(store)
     assert store.items.put([theirs], None) == PutReport(changed=1)
     assert entry_of(store, mine).item == theirs
 
@@ -290,7 +290,7 @@ def test_an_id_that_its_source_gave_up_may_be_taken_over(store):
 def test_what_a_source_no_longer_has_is_retired_and_cannot_be_found(store, embedder):
     gone, stays = make_item("gone"), make_item("stays")
     keys = hang(store, embedder, gone, stays)
-    assert store.items.retire(SOURCE, [stays.origin], 0) == (1, 0)
+    assert retire(store, stays) == (1, 0)
     entry = entry_of(store, gone)
     assert (entry.active, entry.drift) == (False, Drift.MISSING)
     assert entry.drift_at is not None
@@ -306,14 +306,26 @@ def test_what_a_source_no_longer_has_is_retired_and_cannot_be_found(store, embed
 def test_retiring_again_retires_nothing_and_other_sources_are_left_alone(store):
     mine, theirs = make_item("mine"), make_item("theirs", source="others")
     store.items.put([mine, theirs], None)
-    assert store.items.retire(SOURCE, [], 0) == (1, 0)
-    assert store.items.retire(SOURCE, [], 0) == (0, 0)
+    assert retire(store) == (1, 0)
+    assert retire(store) == (0, 0)
     assert entry_of(store, theirs).active
+
+
+def test_what_was_put_after_the_scan_began_is_left_alone(store):
+    old, new = make_item("old"), make_item("new")
+    store.items.put([old], None)
+    began = entry_of(store, old).updated_at + 60
+    store.items.put([new], None)
+    with store.database.write() as tx:
+        tx.execute("UPDATE items SET updated_at = ? WHERE id = ?", (began + 1, new.id))
+    assert store.items.retire(SOURCE, [], began, 0.0) == (1, 0)
+    assert not entry_of(store, old).active
+    assert entry_of(store, new).active
 
 
 def test_a_retired_item_has_no_task_that_a_worker_could_take(store, embedder):
     store.items.put([make_item()], embedder.fingerprint)
-    store.items.retire(SOURCE, [], 0)
+    retire(store)
     assert store.tasks.claim(embedder.fingerprint, "worker", 10, 60.0) == []
     assert store.check() == []
 
@@ -321,7 +333,7 @@ def test_a_retired_item_has_no_task_that_a_worker_could_take(store, embedder):
 def test_an_item_that_comes_back_is_active_again_with_the_vector_it_had(store, embedder):
     item = make_item()
     hang(store, embedder, item)
-    store.items.retire(SOURCE, [], 0)
+    retire(store)
     assert store.items.put([item], embedder.fingerprint) == PutReport(changed=1)
     entry = entry_of(store, item)
     assert (entry.active, entry.drift, entry.drift_at) == (True, Drift.NONE, None)
@@ -332,7 +344,7 @@ def test_an_item_that_comes_back_is_active_again_with_the_vector_it_had(store, e
 def test_an_item_that_comes_back_before_it_was_embedded_gets_its_task_back(store, embedder):
     item = make_item()
     store.items.put([item], embedder.fingerprint)
-    store.items.retire(SOURCE, [], 0)
+    retire(store)
     store.items.put([item], embedder.fingerprint)
     assert len(work(store, embedder)) == 1
     assert store.check() == []
@@ -341,8 +353,8 @@ def test_an_item_that_comes_back_before_it_was_embedded_gets_its_task_back(store
 def test_what_went_missing_before_the_given_time_is_removed_with_all_its_parts(store, embedder):
     item = make_item(version=VERSION)
     [key] = hang(store, embedder, item)
-    store.items.retire(SOURCE, [], 0)
-    assert store.items.retire(SOURCE, [], time.time() + 60) == (0, 1)
+    retire(store)
+    assert purge(store) == (0, 1)
     assert store.items.get(item.id, item.namespace) is None
     assert store.index.keyword_scores(["send"], [key]) == {}
     query = embedder.embed_query("send")

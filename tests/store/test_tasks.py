@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from making import OTHER_MODEL, SOURCE, entry_of, hang, make_item, make_vector, work
+from making import OTHER_MODEL, entry_of, hang, make_item, make_vector, purge, retire, work
 from pegboard.model import EmbeddingCounts, EmbeddingStatus, Filters
 from pegboard.text import embedding_text
 
@@ -98,7 +98,7 @@ def test_a_finished_task_is_gone_and_its_vector_hangs(store, embedder):
     assert state.dimension == 256
     assert state.embedded_at is not None
     assert before <= state.embedded_at <= time.time()
-    assert store.tasks.waiting() == 0
+    assert store.tasks.waiting(embedder.fingerprint) == 0
     [hit] = store.index.vector(
         embedder.embed_query(tasks[0].text), embedder.fingerprint, Filters(), 5
     )
@@ -126,7 +126,7 @@ def test_a_text_edited_there_and_back_still_takes_its_vector(store, embedder):
     store.items.put([item], embedder.fingerprint)
     assert finish(store, embedder, tasks) == 1
     assert status(store, item) is EmbeddingStatus.READY
-    assert store.tasks.waiting() == 0
+    assert store.tasks.waiting(embedder.fingerprint) == 0
     assert store.check() == []
 
 
@@ -134,7 +134,7 @@ def test_finishing_late_never_takes_a_task_away_from_another_item(store, embedde
     """Task numbers may be given twice, so a number alone must not decide what is dropped."""
     [gone] = put(store, embedder, "gone")
     tasks = claim(store, embedder)
-    store.items.retire(SOURCE, [], time.time() + 60)
+    purge(store)
     assert store.items.get(gone.id, gone.namespace) is None
     [other] = put(store, embedder, "other")
     assert finish(store, embedder, tasks) == 0
@@ -178,7 +178,7 @@ def test_a_failed_task_waits_until_its_time_to_try_again(store, embedder):
     assert status(store, item) is EmbeddingStatus.PENDING
     assert claim(store, embedder) == []
     assert store.tasks.owners() == []
-    assert store.tasks.waiting() == 1
+    assert store.tasks.waiting(embedder.fingerprint) == 1
     assert store.check() == []
 
 
@@ -197,7 +197,7 @@ def test_a_task_given_up_marks_its_item_failed_with_the_error(store, embedder):
     state = entry_of(store, item).embedding
     assert (state.status, state.error) == (EmbeddingStatus.FAILED, "no luck")
     assert claim(store, embedder) == []
-    assert store.tasks.waiting() == 0
+    assert store.tasks.waiting(embedder.fingerprint) == 0
     assert store.check() == []
 
 
@@ -265,7 +265,7 @@ def test_enqueueing_twice_makes_one_task(store, embedder):
     hang(store, embedder, item)
     for _ in range(2):
         store.tasks.enqueue(embedder.fingerprint, [text_of(store, item)])
-    assert store.tasks.waiting() == 1
+    assert store.tasks.waiting(embedder.fingerprint) == 1
 
 
 def test_enqueueing_what_a_worker_has_in_hand_does_not_take_it_away(store, embedder):
@@ -284,16 +284,16 @@ def test_the_text_of_an_item_that_changed_since_is_not_enqueued(store, embedder)
     hang(store, embedder, edited)
     assert store.tasks.enqueue(embedder.fingerprint, [old]) == 0
     assert status(store, item) is EmbeddingStatus.READY
-    assert store.tasks.waiting() == 0
+    assert store.tasks.waiting(embedder.fingerprint) == 0
 
 
 def test_a_retired_or_unknown_item_is_not_enqueued(store, embedder):
     item = make_item()
     hang(store, embedder, item)
     old = text_of(store, item)
-    store.items.retire(SOURCE, [], 0)
+    retire(store)
     assert store.tasks.enqueue(embedder.fingerprint, [old, (999, "hash", "text")]) == 0
-    assert store.tasks.waiting() == 0
+    assert store.tasks.waiting(embedder.fingerprint) == 0
     assert store.check() == []
 
 
@@ -302,7 +302,7 @@ def test_unembedded_items_are_those_without_vector_and_without_task(store, embed
     hang(store, embedder, ready, blank)
     disabled, gone = make_item("disabled"), make_item("gone")
     store.items.put([disabled, gone], None)
-    store.items.retire(SOURCE, [i.origin for i in (ready, blank, disabled)], 0)
+    retire(store, ready, blank, disabled)
     waiting = make_item("waiting")
     store.items.put([waiting], embedder.fingerprint)
     found = store.tasks.unembedded(embedder.fingerprint, 0, 10)
@@ -324,23 +324,70 @@ def test_disabling_drops_the_tasks_and_marks_what_waited(store, embedder):
     assert store.tasks.disable() == 2
     assert status(store, ready) is EmbeddingStatus.READY
     assert status(store, failed) is status(store, pending) is EmbeddingStatus.DISABLED
-    assert store.tasks.waiting() == 0
+    assert store.tasks.waiting(embedder.fingerprint) == 0
     assert store.check() == []
 
 
-def test_counts_tell_how_many_active_items_are_in_each_state(store, embedder):
-    assert store.tasks.counts() == EmbeddingCounts()
+def shelf_of_all_states(store, embedder):
     hang(store, embedder, make_item("ready"), make_item("ready too"))
     give_up(store, embedder, "failed")
     put(store, embedder, "pending")
     store.items.put([make_item("disabled")], None)
     store.items.put([make_item("!", category="", description="")], embedder.fingerprint)
     store.items.put([make_item("gone", source="others")], None)
-    store.items.retire("others", [], 0)
-    assert store.tasks.counts() == EmbeddingCounts(
-        total=6, ready=2, pending=1, failed=1, disabled=1, blank=1
+    retire(store, source="others")
+
+
+def test_counts_tell_how_many_active_items_are_in_each_state(store, embedder):
+    assert store.tasks.counts(embedder.fingerprint) == EmbeddingCounts()
+    shelf_of_all_states(store, embedder)
+    assert store.tasks.counts(embedder.fingerprint) == EmbeddingCounts(
+        total=6, ready=2, pending=2, failed=1, blank=1
     )
-    assert store.tasks.waiting() == 1
+    assert store.tasks.waiting(embedder.fingerprint) == 1
+    assert store.tasks.without_vector(embedder.fingerprint) == 3
+
+
+def test_for_a_model_the_board_has_never_seen_everything_with_a_text_is_pending(store, embedder):
+    shelf_of_all_states(store, embedder)
+    assert store.tasks.counts(OTHER_MODEL) == EmbeddingCounts(total=6, pending=5, blank=1)
+    assert store.tasks.waiting(OTHER_MODEL) == 0
+    assert store.tasks.without_vector(OTHER_MODEL) == 5
+
+
+def test_without_a_model_everything_with_a_text_counts_as_disabled(store, embedder):
+    shelf_of_all_states(store, embedder)
+    assert store.tasks.counts(None) == EmbeddingCounts(total=6, disabled=5, blank=1)
+    assert store.tasks.waiting(None) == 0
+
+
+def test_adopting_a_model_drops_the_tasks_for_others(store, embedder):
+    items = put(store, embedder, "one", "two")
+    store.tasks.adopt(OTHER_MODEL)
+    assert store.tasks.waiting(embedder.fingerprint) == 0
+    unembedded = store.tasks.unembedded(OTHER_MODEL, 0, 10)
+    assert [entry.item for entry in unembedded] == items
+
+
+def test_adopting_a_model_that_was_left_makes_its_vectors_count_again(store, embedder):
+    item = make_item()
+    hang(store, embedder, item)
+    store.tasks.enqueue(OTHER_MODEL, [text_of(store, item)])
+    assert status(store, item) is EmbeddingStatus.PENDING
+    store.tasks.adopt(embedder.fingerprint)
+    state = entry_of(store, item).embedding
+    assert (state.status, state.model) == (EmbeddingStatus.READY, "test:hashed-ngrams")
+    assert store.tasks.unembedded(embedder.fingerprint, 0, 10) == []
+    assert store.check() == []
+
+
+def test_adopting_the_present_model_takes_nothing_from_a_worker(store, embedder):
+    put(store, embedder, "one", "two")
+    tasks = claim(store, embedder, limit=1)
+    store.tasks.adopt(embedder.fingerprint)
+    assert finish(store, embedder, tasks) == 1
+    assert store.tasks.waiting(embedder.fingerprint) == 1
+    assert store.check() == []
 
 
 def test_changing_the_model_builds_the_new_vectors_beside_the_old(store, embedder):

@@ -40,8 +40,8 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 def _query(path: Path, number: int, line: str) -> EvalQuery:
     try:
         row = json.loads(line)
-        gold = tuple(str(each) for each in row["gold"])
-        alt = {str(k): tuple(str(v) for v in vs) for k, vs in (row.get("alt") or {}).items()}
+        gold = tuple(dict.fromkeys(_ids(row["gold"])))
+        alt = {str(k): _ids(vs) for k, vs in (row.get("alt") or {}).items()}
         query = EvalQuery(str(row["id"]), str(row["query"]), gold, alt)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(
@@ -53,12 +53,19 @@ def _query(path: Path, number: int, line: str) -> EvalQuery:
     return query
 
 
+def _ids(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise TypeError(f"{value!r} is not a list of tool ids")
+    return tuple(str(each) for each in value)
+
+
 def places(query: EvalQuery, ranking: Sequence[str]) -> list[int]:
     """Where each gold tool was found, from 1; one that was not found has no place."""
     open_gold = list(query.gold)
     found = []
     for place, item in enumerate(ranking, start=1):
-        match = next((g for g in open_gold if item == g or item in query.alt.get(g, ())), None)
+        equal = (g for g in open_gold if item not in open_gold and item in query.alt.get(g, ()))
+        match = item if item in open_gold else next(equal, None)
         if match is not None:
             open_gold.remove(match)
             found.append(place)

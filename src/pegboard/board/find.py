@@ -1,16 +1,19 @@
 """The question's way: parse, ask the legs, fuse, explain."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple
 
 from pegboard.errors import EmbeddingError
-from pegboard.model import Answer, Entry, Filters, Hit, Leg, LegHit, Mode, Vector
+from pegboard.model import Answer, Entry, Filters, Fingerprint, Hit, Leg, LegHit, Mode, Vector
 from pegboard.ports import Embedder, Store
-from pegboard.search.fusion import Candidate, FusionSettings, fuse
+from pegboard.search.fusion import Candidate, FusionSettings, fuse, prefer
 from pegboard.search.query import Query, parse
 from pegboard.search.reason import match_type, reason
+
+LOOK_FOR_NAME = 20
+"""How many of the first items are looked at for one that the query names."""
 
 
 class Ask(NamedTuple):
@@ -64,7 +67,7 @@ class _Search:
         meaning = self._by_meaning(vector) if vector is not None else []
         legs = self._legs(vector)
         ranked = fuse(self._candidates(words, meaning, vector), legs, self.fusion)
-        hits = self._hits(ranked[: self.ask.limit])
+        hits = self._hits(ranked[: max(self.ask.limit, LOOK_FOR_NAME)])
         return Answer(
             hits=hits,
             notices=tuple(self.notices),
@@ -116,17 +119,17 @@ class _Search:
             return []
         target = self.embedder.fingerprint
         found = self.store.index.vector(vector, target, self.ask.filters, self.depth)
-        if waiting := self.store.tasks.waiting():
-            self.notices.append(
-                f"{waiting:,} items wait for their vectors and are found by words only; "
-                "embed them with: pegboard backfill"
-            )
-        elif not found and self.ask.filters == Filters():
-            self.notices.append(
-                f"nothing on this board has a vector by {target.model}; "
-                "make them with: pegboard backfill"
-            )
+        if not found or self.store.tasks.waiting(target):
+            self._tell_what_is_missing(target)
         return found
+
+    def _tell_what_is_missing(self, target: Fingerprint) -> None:
+        if missing := self.store.tasks.without_vector(target):
+            have = "item has" if missing == 1 else "items have"
+            self.notices.append(
+                f"{missing:,} {have} no vector yet and can be found by words only; "
+                "make it with: pegboard backfill"
+            )
 
     def _candidates(
         self, words: list[LegHit], meaning: list[LegHit], vector: Vector | None
@@ -155,12 +158,13 @@ class _Search:
             for key, item_id in ids.items()
         ]
 
-    def _hits(self, ranked: Sequence[tuple[Candidate, float]]) -> tuple[Hit, ...]:
+    def _hits(self, ranked: list[tuple[Candidate, float]]) -> tuple[Hit, ...]:
         entries = self.store.index.entries([candidate.key for candidate, _ in ranked])
+        named = {key for key, entry in entries.items() if self.query.names(entry.item.name)}
+        here = [pair for pair in ranked if pair[0].key in entries]
         return tuple(
             _hit(candidate, score, entries[candidate.key], self.query)
-            for candidate, score in ranked
-            if candidate.key in entries
+            for candidate, score in prefer(here, named)[: self.ask.limit]
         )
 
 

@@ -19,12 +19,12 @@ class Status(NamedTuple):
     rejections: int
 
 
-def status(store: Store, model: str) -> Status:
+def status(store: Store, model: str, target: Fingerprint | None) -> Status:
     return Status(
         facts=dict(store.facts()),
         model=model,
-        embeddings=store.tasks.counts(),
-        waiting=store.tasks.waiting(),
+        embeddings=store.tasks.counts(target),
+        waiting=store.tasks.waiting(target),
         sources=store.ledger.sources(),
         rejections=len(store.ledger.rejections()),
     )
@@ -36,7 +36,8 @@ def queue_missing(store: Store, target: Fingerprint | None, progress: Progress) 
     Without a model, items that wait for one are marked disabled instead.
     """
     if target is None:
-        return store.tasks.disable() if store.tasks.counts().pending else 0
+        return store.tasks.disable()
+    store.tasks.adopt(target)
     queued = after = 0
     while page := store.tasks.unembedded(target, after, PAGE):
         after = page[-1].key

@@ -61,6 +61,7 @@ class Sync:
         self._present: list[str] = []
         self._refused: list[str] = []
         self._unreadable: list[str] = []
+        self._still_refused: dict[str, str] = {}
         self._scanned = 0
         self._rewrite = False
 
@@ -79,6 +80,11 @@ class Sync:
         self._rewrite = full
         began = time.time()
         known = self.store.items.origins(self.record.name)
+        self._still_refused = {
+            each.origin: each.code
+            for each in self.store.ledger.rejections()
+            if each.source == self.record.name
+        }
         for finding in source.scan({} if full else known):
             self._take(finding)
             if len(self._items) + len(self._rejections) >= BATCH:
@@ -107,6 +113,9 @@ class Sync:
     def _take(self, finding: Finding) -> None:
         self._scanned += 1
         match finding:
+            case Unchanged(origin) if origin in self._still_refused:
+                self._refused.append(origin)
+                self.report.rejected[self._still_refused[origin]] += 1
             case Unchanged(origin):
                 self.report.unchanged += 1
                 self._present.append(origin)

@@ -50,7 +50,7 @@ class Worker:
     def drain(self, stop: threading.Event, progress: Progress) -> WorkReport:
         """Work until nothing is due. Raises `ModelUnavailable` if nothing can be embedded."""
         self.release_dead()
-        total = self.store.tasks.waiting()
+        total = self.store.tasks.waiting(self.embedder.fingerprint)
         while not stop.is_set() and self.step():
             done = self.report.embedded + self.report.superseded + self.report.failed
             progress("embedding", done, max(total, done))

@@ -22,9 +22,10 @@ def init(board: str | None, as_json: bool) -> None:
     if board is None and located().project != Path.cwd():
         written = Path.cwd() / PROJECT_FILE
         written.write_text(_template(), encoding="utf-8")
-        ignore = Path.cwd() / ".pegboard" / ".gitignore"
-        ignore.parent.mkdir(exist_ok=True)
-        ignore.write_text("*\n", encoding="utf-8")
+    home = located(board=board).board.parent
+    if home.name == ".pegboard" and not (home / ".gitignore").exists():
+        home.mkdir(parents=True, exist_ok=True)
+        (home / ".gitignore").write_text("*\n", encoding="utf-8")
     with Pegboard.open(board, create=True) as pegboard:
         facts = pegboard.status().facts
     if as_json:

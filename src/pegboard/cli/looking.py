@@ -11,6 +11,8 @@ from pegboard.errors import EXIT_NOTHING_FOUND
 from pegboard.model import Filters, Kind, Mode, ToolType
 
 MODES = click.Choice([mode.value for mode in Mode])
+KINDS = click.Choice([kind.value for kind in Kind])
+TYPES = click.Choice([each.value for each in ToolType])
 
 
 @click.command()
@@ -18,10 +20,10 @@ MODES = click.Choice([mode.value for mode in Mode])
 @click.option("--mode", type=MODES, help="How to look. Default: hybrid.")
 @click.option("--limit", type=click.IntRange(1, 1000), help="How many hits. Default: 5.")
 @click.option("--source", "sources", multiple=True, help="Only from here: mcptools, gentools, ...")
-@click.option("--kind", "kinds", multiple=True, type=click.Choice(list(Kind)), help="Only this.")
+@click.option("--kind", "kinds", multiple=True, type=KINDS, help="Only this kind.")
 @click.option("--category", "categories", multiple=True, help="Only this category.")
 @click.option("--tag", "tags", multiple=True, help="Only with this tag.")
-@click.option("--type", "tool_types", multiple=True, type=click.Choice(list(ToolType)))
+@click.option("--type", "tool_types", multiple=True, type=TYPES, help="Only this type.")
 @click.option("--namespace", "namespaces", multiple=True, help="Only in this namespace.")
 @command_options
 def search(

@@ -1,5 +1,6 @@
 """The `pegboard` command: its subcommands, and what becomes of errors."""
 
+import io
 import json
 import logging
 import os
@@ -54,8 +55,11 @@ def tell(error: PegboardError) -> None:
 
 
 def main() -> NoReturn:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # whatever the terminal cannot show
     try:
-        code = cli.main(standalone_mode=False)
+        code = cli.main(standalone_mode=False, prog_name="pegboard")
         sys.stdout.flush()
     except click.ClickException as error:
         error.show()

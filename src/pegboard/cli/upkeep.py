@@ -9,7 +9,6 @@ from pegboard.cli import render
 from pegboard.cli.shared import command_options, notice, progress_bar, stop_on_signals
 from pegboard.errors import InvariantBroken, ModelUnavailable, UsageError
 
-
 SHOWN = 20
 
 

@@ -27,6 +27,15 @@ _NAMESPACE = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}(/[a-z0-9][a-z0-9_.-]{0,62})?
 _VERSION = re.compile(r"\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 
 
+NAMESPACE_RULE = (
+    "it takes lower-case letters, digits, '-', '_' and '.', and at most one '/', as in user/team"
+)
+
+
+def is_namespace(text: str) -> bool:
+    return _NAMESPACE.fullmatch(text) is not None
+
+
 class Limits(NamedTuple):
     name: int = 200
     id: int = 512
@@ -111,12 +120,8 @@ class _Reader:
 
     def namespace(self) -> str:
         found = self.fields.get("namespace") or DEFAULT_NAMESPACE
-        if not isinstance(found, str) or not _NAMESPACE.fullmatch(found):
-            raise Refused(
-                "bad_namespace",
-                f"namespace {_shown(found)} is not lower-case letters, digits, '-', '_' and '.',"
-                " at most 'user/project'",
-            )
+        if not isinstance(found, str) or not is_namespace(found):
+            raise Refused("bad_namespace", f"{_shown(found)} is no namespace; {NAMESPACE_RULE}")
         return found
 
     def text(self, name: str, limit: int | None = None) -> str:

@@ -8,7 +8,7 @@ Two ways, by setting:
 - `rrf`: reciprocal rank fusion, scaled so that first place in every leg is 1.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -28,6 +28,9 @@ class FusionSettings(NamedTuple):
     bm25_weight: float = 1.0
     vector_weight: float = 1.0
 
+
+EXACT_FLOOR = 0.9
+"""The least score of an item that was asked for by its name."""
 
 HALF_SURE = 8.0
 """A best BM25 score of this size counts for half."""
@@ -52,6 +55,15 @@ def fuse(
         best = max((each.scores.get(Leg.BM25, 0.0) for each in candidates), default=0.0)
         scored = [(each, _sum(each, legs, settings, best)) for each in candidates]
     return sorted(scored, key=lambda pair: (-pair[1], pair[0].id))
+
+
+def prefer(ranked: list[tuple[Candidate, float]], exact: Set[int]) -> list[tuple[Candidate, float]]:
+    """Items whose name is the query come before all others, in their own order."""
+    raised = [
+        (each, EXACT_FLOOR + (1 - EXACT_FLOOR) * score if each.key in exact else score)
+        for each, score in ranked
+    ]
+    return sorted(raised, key=lambda pair: (pair[0].key not in exact, -pair[1], pair[0].id))
 
 
 def calibrated(leg: Leg, score: float, best: float) -> float:

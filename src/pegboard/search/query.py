@@ -10,9 +10,11 @@ MAX_TERMS = 64
 # Words that say nothing about what a tool does. Left out unless nothing else was said.
 _EMPTY_WORDS = frozenset(
     terms(
-        "a an and are as at be been by can could do does did for from had has have how i if in into"
-        " is it its me my of on or our please s so t that the their them then there these this"
-        " those to us want was we were what when where which who will with would you your"
+        "a about all am an and any are as at be been but by can could did do does for from had has"
+        " have he her his how i if in into is it its just may me might my no not of on or our out"
+        " please s she should so some such t than that the their them then there these they this"
+        " those to too up us very want was we were what when where which who why will with would"
+        " you your"
     )
 )
 
@@ -24,6 +26,14 @@ class Query(NamedTuple):
     @property
     def blank(self) -> bool:
         return not self.text
+
+    def names(self, name: str) -> bool:
+        """Whether the whole query is this name: `run_query`, `runQuery` or `run query`."""
+        return bool(found := _squeezed(self.text)) and found == _squeezed(name)
+
+
+def _squeezed(text: str) -> str:
+    return "".join(c for c in text if c.isalnum()).casefold()
 
 
 def parse(raw: str) -> Query:

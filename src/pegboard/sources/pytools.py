@@ -22,7 +22,7 @@ from pegboard.model import (
     ToolType,
     Unchanged,
 )
-from pegboard.sources import docstring, signature
+from pegboard.sources import docstring, signature, syntax
 
 GENERATED = "gentools"
 WRITTEN = "mcptools"
@@ -230,7 +230,7 @@ def _fields(content: bytes, file_name: str) -> dict[str, object]:
         "output_schema": signature.output_schema(found[0], described, names),
         "executor": {"entrypoint": file_name, "function": found[0].name},
     }
-    tags = signature.json_value(_expression(names.get("__tags__")))
+    tags = syntax.json_value(_expression(names.get("__tags__")))
     if tags and isinstance(tags[0], list) and all(isinstance(tag, str) for tag in tags[0]):
         fields["tags"] = tags[0]
     return fields
@@ -245,11 +245,11 @@ def _module(content: bytes) -> ast.Module:
     if "\0" in text:
         raise _Refused("null_bytes", "the file holds null bytes; save it as plain text")
     try:
-        return signature.parse_quietly(text)
+        return syntax.parse_quietly(text)
     except SyntaxError as error:
         reason = f"line {error.lineno or 1} is not valid Python ({error.msg}); correct it"
         raise _Refused("syntax_error", reason) from error
-    except signature.TOO_DEEP as error:
+    except syntax.TOO_DEEP as error:
         reason = "the code is nested too deeply to be parsed; write it in smaller steps"
         raise _Refused("too_deep", reason) from error
 

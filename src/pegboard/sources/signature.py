@@ -5,14 +5,21 @@ anything. Depth and size are bounded, because the tree comes from a file nobody 
 """
 
 import ast
-import json
-import threading
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pegboard.sources import docstring
 from pegboard.sources.docstring import Docstring
+from pegboard.sources.syntax import (
+    MAX_ALTERNATIVES,
+    alternatives,
+    constant,
+    expression,
+    json_value,
+    last_name,
+    option,
+    text,
+)
 
 Schema = dict[str, object]
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -20,12 +27,7 @@ Names = Mapping[str, ast.ClassDef | ast.expr]
 
 MAX_DEPTH = 12
 MAX_NODES = 4_000
-MAX_ALTERNATIVES = 64
 MAX_ANCESTORS = 16
-MAX_LITERAL = 4_096
-
-TOO_DEEP = (RecursionError, MemoryError, SystemError)
-"""What the parser raises on nesting it cannot follow; which, depends on construct and version."""
 
 _PLAIN: Mapping[str, Mapping[str, object]] = {
     "str": {"type": "string"},
@@ -48,8 +50,6 @@ _WRAPPERS = {"Final", "Required", "NotRequired", "ReadOnly", "InitVar"}
 _ENUMS = {"Enum", "StrEnum", "IntEnum"}
 _MODELS = {"BaseModel", "TypedDict", "dataclass"}
 _JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
-
-_parsing = threading.Lock()
 
 
 def input_schema(function: Function, described: Docstring, names: Names) -> Schema:
@@ -86,29 +86,6 @@ def top_level_names(module: ast.Module) -> Names:
     return found
 
 
-def parse_quietly(source: str) -> ast.Module:
-    """`ast.parse` without its warnings about the source.
-
-    Filters are global to the process. The one added here names a file that only this call parses,
-    so no other thread's warning is lost; the lock keeps calls from restoring each other's filters.
-    """
-    filename = "<pegboard source>"
-    with _parsing, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", module=filename)
-        return ast.parse(source, filename=filename)
-
-
-def json_value(node: ast.expr | None) -> tuple[object, ...]:
-    """The literal's value as JSON has it, or nothing if it is no literal, no JSON, or too long."""
-    if node is None or any(_has_other_keys(inner) for inner in ast.walk(node)):
-        return ()
-    try:
-        text = json.dumps(ast.literal_eval(node), ensure_ascii=False, allow_nan=False)
-        return (json.loads(text),) if len(text.encode()) <= MAX_LITERAL else ()
-    except (ValueError, TypeError, SyntaxError, *TOO_DEEP):
-        return ()
-
-
 class _Field(NamedTuple):
     """What stands right of the `=`: a plain default, or `Field(...)` and `field(...)`."""
 
@@ -121,15 +98,15 @@ class _Field(NamedTuple):
     def read(cls, node: ast.expr | None) -> "_Field":
         if node is None:
             return cls()
-        if not isinstance(node, ast.Call) or _last_name(node) not in ("Field", "field"):
+        if not isinstance(node, ast.Call) or last_name(node) not in ("Field", "field"):
             return cls(required=False, default=json_value(node))
-        default = node.args[0] if node.args else _option(node, "default")
-        default = None if _constant(default) is Ellipsis else default
+        default = node.args[0] if node.args else option(node, "default")
+        default = None if constant(default) is Ellipsis else default
         return cls(
-            required=default is None and _option(node, "default_factory") is None,
-            included=json_value(_option(node, "init")) != (False,),
+            required=default is None and option(node, "default_factory") is None,
+            included=json_value(option(node, "init")) != (False,),
             default=json_value(default),
-            description=_text(_option(node, "description")),
+            description=text(option(node, "description")),
         )
 
 
@@ -180,16 +157,16 @@ class _Schemas:
             case ast.Constant(value=None):
                 return {"type": "null"}
             case ast.Constant(value=str(text)):
-                return self.of(_expression(text), depth + 1)
+                return self.of(expression(text), depth + 1)
             case ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name)) if name in self._names:
                 return self._local(name, depth)
             case ast.Name() | ast.Attribute():
-                return self._generic(_last_name(node), [], depth)
+                return self._generic(last_name(node), [], depth)
             case ast.BinOp(op=ast.BitOr()):
-                return self._union(_alternatives(node), depth)
+                return self._union(alternatives(node), depth)
             case ast.Subscript(value=base, slice=inner):
                 arguments = inner.elts if isinstance(inner, ast.Tuple) else [inner]
-                return self._generic(_last_name(base), arguments, depth)
+                return self._generic(last_name(base), arguments, depth)
         return {}
 
     def _local(self, name: str, depth: int) -> Schema:
@@ -241,7 +218,7 @@ class _Schemas:
         size = len(arguments)
         if not 0 < size <= MAX_ALTERNATIVES:
             return {"type": "array"}
-        if _constant(arguments[-1]) is Ellipsis:
+        if constant(arguments[-1]) is Ellipsis:
             return self._array(arguments, depth)
         places = [self.of(argument, depth + 1) for argument in arguments]
         return {"type": "array", "prefixItems": places, "minItems": size, "maxItems": size}
@@ -255,9 +232,9 @@ class _Schemas:
     def _annotated(self, arguments: Sequence[ast.expr], depth: int) -> Schema:
         schema = self.of(arguments[0], depth + 1)
         for extra in arguments[1:]:
-            option = _option(extra, "description") if isinstance(extra, ast.Call) else extra
-            if text := _text(option):
-                return {**schema, "description": text}
+            said = option(extra, "description") if isinstance(extra, ast.Call) else extra
+            if description := text(said):
+                return {**schema, "description": description}
         return schema
 
     def _class(self, node: ast.ClassDef) -> Schema:
@@ -275,7 +252,7 @@ class _Schemas:
         found = [node]
         for known in found:
             for base in known.bases[:MAX_ANCESTORS]:
-                parent = self._names.get(_last_name(base))
+                parent = self._names.get(last_name(base))
                 if isinstance(parent, ast.ClassDef) and parent not in found:
                     found.append(parent)
             if len(found) > MAX_ANCESTORS:
@@ -297,7 +274,7 @@ def _fields(owner: ast.ClassDef) -> Iterator[tuple[str, ast.expr | None, _Field]
     for statement in owner.body:
         match statement:
             case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation, value=value):
-                field, wrapper = _Field.read(value), _last_name(annotation)
+                field, wrapper = _Field.read(value), last_name(annotation)
                 if wrapper == "NotRequired" or not (total or wrapper == "Required"):
                     field = field._replace(required=False)
                 if field.included and wrapper != "ClassVar" and not name.startswith("_"):
@@ -310,7 +287,7 @@ def _members(lineage: Sequence[ast.ClassDef], lowered: bool) -> Iterator[tuple[o
         for statement in owner.body:
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                    if isinstance(value, ast.Call) and _last_name(value) == "auto" and lowered:
+                    if isinstance(value, ast.Call) and last_name(value) == "auto" and lowered:
                         yield (name.lower(),)
                     elif not name.startswith("_"):
                         yield json_value(value)
@@ -342,56 +319,4 @@ def _marks(lineage: Sequence[ast.ClassDef]) -> set[str]:
     """What the classes are derived from or decorated with."""
     most = MAX_ANCESTORS
     nodes = [node for c in lineage for node in (*c.bases[:most], *c.decorator_list[:most])]
-    return {_last_name(node) for node in nodes}
-
-
-def _alternatives(node: ast.expr) -> list[ast.expr]:
-    """The members of `A | B | C`, however long: the tree leans left by one level for each."""
-    waiting, found = [node], []
-    while waiting:
-        member = waiting.pop()
-        if isinstance(member, ast.BinOp) and isinstance(member.op, ast.BitOr):
-            waiting += [member.right, member.left]
-        else:
-            found.append(member)
-    return found
-
-
-def _expression(text: str) -> ast.expr | None:
-    if len(text) > MAX_LITERAL:
-        return None
-    try:
-        statements = parse_quietly(text.strip()).body
-    except (SyntaxError, ValueError, *TOO_DEEP):
-        return None
-    only = statements[0] if len(statements) == 1 else None
-    return only.value if isinstance(only, ast.Expr) else None
-
-
-def _last_name(node: ast.expr) -> str:
-    """`Optional` of `typing.Optional`, of `t.Optional[X]` and of `Optional(...)`."""
-    if isinstance(node, ast.Subscript | ast.Call):
-        node = node.value if isinstance(node, ast.Subscript) else node.func
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _has_other_keys(node: ast.AST) -> bool:
-    """JSON would turn a key that is no text into one that is."""
-    return isinstance(node, ast.Dict) and any(
-        not isinstance(_constant(key), str) for key in node.keys
-    )
-
-
-def _option(node: ast.Call, name: str) -> ast.expr | None:
-    return next((k.value for k in node.keywords[:MAX_ALTERNATIVES] if k.arg == name), None)
-
-
-def _text(node: ast.expr | None) -> str:
-    value = _constant(node)
-    return " ".join(value[:MAX_LITERAL].split()) if isinstance(value, str) else ""
-
-
-def _constant(node: ast.expr | None) -> object:
-    return node.value if isinstance(node, ast.Constant) else None
+    return {last_name(node) for node in nodes}

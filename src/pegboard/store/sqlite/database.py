@@ -217,6 +217,11 @@ class Database:
                 f"{self.path} is damaged or not a board ({error})",
                 "keep a copy, delete the file, then: pegboard init, add and sync again",
             ) from error
+        except apsw.SQLError as error:
+            raise BoardError(
+                f"{self.path} holds something that it should not ({error})",
+                "check it with: pegboard doctor",
+            ) from error
         except (apsw.CantOpenError, apsw.IOError, apsw.PermissionsError, OSError) as error:
             raise BoardError(
                 f"{self.path} cannot be opened or used ({error})",

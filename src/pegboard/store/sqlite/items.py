@@ -61,7 +61,10 @@ class SqliteItems:
         return self._with_version(entry_from(found[0]), found[0]) if found else None
 
     def named(self, name: str) -> list[Entry]:
-        return [entry_from(row) for row in self._db.records(SQL["named"], {"name": name})]
+        found = self._db.records(SQL["named"], {"name": name})
+        if not found and "/" in name:
+            found = self._db.records(SQL["named_with_namespace"], {"name": name})
+        return [entry_from(row) for row in found]
 
     def page(self, after: int, limit: int) -> list[Entry]:
         rows = self._db.records(SQL["page"], {"after": after, "limit": limit})

@@ -25,6 +25,10 @@ def known_fingerprint(database: Database, target: Fingerprint) -> int | None:
     return int(found[0][0]) if found else None
 
 
+def model_name(target: Fingerprint) -> str:
+    return f"{target.provider}:{target.model}"
+
+
 def _params(target: Fingerprint) -> dict[str, Value]:
     return {
         "provider": target.provider,
@@ -92,7 +96,7 @@ class SqliteTasks:
         with self._db.write() as tx:
             common = {
                 "fingerprint": fingerprint_key(tx, target),
-                "model": f"{target.provider}:{target.model}",
+                "model": model_name(target),
                 "dimension": target.dimension,
                 "now": time.time(),
             }
@@ -139,9 +143,28 @@ class SqliteTasks:
             tx.executemany(SQL["mark_pending"], [{"item_key": key} for key in revived])
         return len(revived)
 
-    def waiting(self) -> int:
-        return int(self._db.rows(SQL["waiting"])[0][0])
+    def adopt(self, target: Fingerprint) -> None:
+        with self._db.write() as tx:
+            params: dict[str, Value] = {
+                "fingerprint": fingerprint_key(tx, target),
+                "model": model_name(target),
+                "dimension": target.dimension,
+            }
+            tx.execute(SQL["drop_tasks_of_others"], params)
+            tx.execute(SQL["adopt"], params)
 
-    def counts(self) -> EmbeddingCounts:
-        found = {str(status): int(n) for status, n in self._db.rows(SQL["counts"])}
+    def waiting(self, target: Fingerprint | None) -> int:
+        return self._count("waiting", target)
+
+    def without_vector(self, target: Fingerprint) -> int:
+        return self._count("without_vector", target)
+
+    def counts(self, target: Fingerprint | None) -> EmbeddingCounts:
+        # A model that never embedded anything here has no number yet; no number is below 1.
+        fingerprint = target and (known_fingerprint(self._db, target) or 0)
+        found: dict[str, int] = dict(self._db.rows(SQL["counts"], {"fingerprint": fingerprint}))
         return EmbeddingCounts(total=sum(found.values()), **found)
+
+    def _count(self, query: str, target: Fingerprint | None) -> int:
+        fingerprint = target and known_fingerprint(self._db, target)
+        return int(self._db.rows(SQL[query], {"fingerprint": fingerprint})[0][0])

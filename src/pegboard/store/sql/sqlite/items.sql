@@ -76,13 +76,17 @@ FROM version_files WHERE version_key = :version_key ORDER BY path;
 SELECT * FROM items WHERE active AND (id = :name OR short_name = :name OR name = :name)
 ORDER BY namespace, id;
 
+-- name: named_with_namespace
+SELECT * FROM items WHERE active AND namespace || '/' || id = :name;
+
 -- name: page
 SELECT * FROM items WHERE key > :after ORDER BY key LIMIT :limit;
 
 -- name: origins
+-- An id that was taken may be free by now, so its origin is looked at again each time.
 SELECT origin, origin_hash FROM items WHERE source = :source AND active
 UNION ALL
-SELECT origin, origin_hash FROM rejections WHERE source = :source;
+SELECT origin, origin_hash FROM rejections WHERE source = :source AND code <> 'id_taken';
 
 -- name: retire
 UPDATE items SET active = 0, drift = 'missing', drift_at = :now

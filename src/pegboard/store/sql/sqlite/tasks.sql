@@ -7,8 +7,9 @@ INSERT INTO fingerprints (provider, model, dimension, text_version)
 VALUES (:provider, :model, :dimension, :text_version) RETURNING key;
 
 -- name: has_vector
-SELECT 1 FROM vectors
-WHERE item_key = :key AND fingerprint = :fingerprint AND source_hash = :source_hash;
+SELECT 1 FROM vectors v JOIN fingerprints f ON f.key = v.fingerprint
+WHERE v.item_key = :key AND v.fingerprint = :fingerprint AND v.source_hash = :source_hash
+  AND length(v.vector) = 4 * f.dimension;
 
 -- name: drop_stale_vectors
 DELETE FROM vectors WHERE item_key = :key AND source_hash <> :source_hash;
@@ -37,11 +38,25 @@ WHERE key = :key AND active AND content_hash = :content_hash RETURNING key;
 -- name: unembedded
 SELECT i.* FROM items i
 WHERE i.key > :after AND i.active AND i.embedding_status <> 'blank'
-  AND NOT EXISTS (SELECT 1 FROM vectors v
-    WHERE v.item_key = i.key AND v.fingerprint = :fingerprint AND v.source_hash = i.source_hash)
+  AND NOT EXISTS (SELECT 1 FROM vectors v JOIN fingerprints f ON f.key = v.fingerprint
+    WHERE v.item_key = i.key AND v.fingerprint = :fingerprint AND v.source_hash = i.source_hash
+      AND length(v.vector) = 4 * f.dimension)
   AND NOT EXISTS (SELECT 1 FROM embedding_tasks t
     WHERE t.item_key = i.key AND t.fingerprint = :fingerprint AND t.source_hash = i.source_hash)
 ORDER BY i.key LIMIT :limit;
+
+-- name: drop_tasks_of_others
+DELETE FROM embedding_tasks WHERE fingerprint <> :fingerprint;
+
+-- name: adopt
+-- Items that wait although their vector is there: a model that was left and came back.
+UPDATE items SET embedding_status = 'ready', embedding_error = '',
+  embedding_model = :model, embedding_dimension = :dimension
+WHERE active AND embedding_status IN ('pending', 'failed', 'disabled')
+  AND EXISTS (SELECT 1 FROM vectors v
+    WHERE v.item_key = items.key AND v.fingerprint = :fingerprint AND v.source_hash = items.source_hash
+      AND length(v.vector) = 4 * :dimension)
+  AND NOT EXISTS (SELECT 1 FROM embedding_tasks t WHERE t.item_key = items.key);
 
 -- name: disable
 UPDATE items SET embedding_status = 'disabled', embedding_error = ''
@@ -101,7 +116,21 @@ WHERE status = 'failed' AND (:item_key IS NULL OR item_key = :item_key) RETURNIN
 UPDATE items SET embedding_status = 'pending', embedding_error = '' WHERE key = :item_key;
 
 -- name: counts
-SELECT embedding_status, count(*) FROM items WHERE active GROUP BY embedding_status;
+-- As the present model sees it; without one, everything that has a text is disabled.
+SELECT CASE
+    WHEN i.embedding_status = 'blank' THEN 'blank'
+    WHEN :fingerprint IS NULL THEN 'disabled'
+    WHEN t.status = 'failed' THEN 'failed'
+    WHEN t.status IS NULL AND EXISTS (SELECT 1 FROM vectors v
+      WHERE v.item_key = i.key AND v.fingerprint = :fingerprint) THEN 'ready'
+    ELSE 'pending' END AS status, count(*)
+FROM items i LEFT JOIN embedding_tasks t ON t.item_key = i.key AND t.fingerprint = :fingerprint
+WHERE i.active GROUP BY 1;
 
 -- name: waiting
-SELECT count(*) FROM embedding_tasks WHERE status <> 'failed';
+SELECT count(*) FROM embedding_tasks WHERE fingerprint = :fingerprint AND status <> 'failed';
+
+-- name: without_vector
+SELECT count(*) FROM items i
+WHERE i.active AND i.embedding_status <> 'blank' AND NOT EXISTS
+  (SELECT 1 FROM vectors v WHERE v.item_key = i.key AND v.fingerprint = :fingerprint);
