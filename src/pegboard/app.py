@@ -273,8 +273,8 @@ class Pegboard:
             raise SourceError(outcome.sources[0].error)
         if refused := outcome.sources[0].rejected.total():
             outcome.notices.append(
-                f"{refused} of the tools were refused; to see why, keep the board with --board FILE, then: "
-                "pegboard status --rejections --board FILE"
+                f"{refused} of the tools were refused; to see why, keep the board with "
+                "--board FILE, then: pegboard status --rejections --board FILE"
             )
         measured = evaluate(
             queries,

@@ -15,6 +15,8 @@ TEXT_VERSION = 1
 """Raised whenever the text that is embedded changes for an unchanged item."""
 
 MAX_BODY = 20_000
+MAX_WORD = 200
+"""Nobody searches for the rest of a longer one, and the cache of words stays small."""
 MAX_EMBEDDED = 4_000
 
 # Vowel signs and tone marks belong to the word they stand in; `\w` alone would split there.
@@ -55,7 +57,7 @@ def terms(text: str) -> list[str]:
     ['creat', 'issu', 'createissue', 'on', 'git', 'hub', 'github']
     """
     words = _ASCII_WORD.findall(text) if text.isascii() else _WORD.findall(fold(text))
-    return [term for word in words for term in _terms_of(word)]
+    return [term for word in words for term in _terms_of(word[:MAX_WORD])]
 
 
 def fold(text: str) -> str:

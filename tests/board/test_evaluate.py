@@ -253,7 +253,7 @@ def test_refused_tools_are_told_and_the_rest_is_measured(measure, data, capsys):
     cli.main(["eval", str(data)], standalone_mode=False)
     out, err = capsys.readouterr()
     assert "tools        10" in out
-    assert "1 tools were refused" in err
+    assert "1 of the tools were refused" in err
 
 
 def test_a_folder_without_tools_is_wrong_usage(measure, data):

@@ -18,6 +18,7 @@ from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import EXIT_INTERRUPTED
 from pegboard.model import Item, ItemId, Vector, Version
 from pegboard.store.sqlite.items import SqliteItems
+from pegboard.store.sqlite.ledger import SqliteLedger
 from pegboard.store.sqlite.store import SqliteStore
 
 
@@ -49,6 +50,15 @@ class BlockedItems(SqliteItems):
         return super().retire(*arguments, **named)
 
 
+class BlockedLedger(SqliteLedger):
+    """Stops between a put of a sync and the forgetting of rejections that it settles."""
+
+    def settle(self, *arguments: Any, **named: Any) -> None:
+        say("settling")
+        wait_to_be_let_go()
+        super().settle(*arguments, **named)
+
+
 def hold_claim(board: str, batch: str) -> None:
     worker = Worker(
         SqliteStore(Path(board)), BlockedEmbedder(256), WorkerSettings(batch_size=int(batch))
@@ -75,8 +85,13 @@ def hold_lock(board: str) -> None:
 
 def hold_retire(board: str) -> None:
     with Pegboard.open(board) as pegboard:
-        store = pegboard.store
-        store.items = BlockedItems(store.database)
+        pegboard.store.items = BlockedItems(pegboard.store.database)
+        pegboard.sync()
+
+
+def hold_settle(board: str) -> None:
+    with Pegboard.open(board) as pegboard:
+        pegboard.store.ledger = BlockedLedger(pegboard.store.database)
         pegboard.sync()
 
 
@@ -140,6 +155,7 @@ ROLES: dict[str, Callable[..., None]] = {
         work_until_stopped,
         hold_lock,
         hold_retire,
+        hold_settle,
         make_board,
         sync_often,
         search_often,

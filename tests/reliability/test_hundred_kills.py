@@ -118,6 +118,30 @@ def test_a_sync_killed_before_it_retires_does_not_keep_a_refused_tool_alive(
     store.close()
 
 
+def test_a_sync_killed_after_it_admitted_a_refused_tool_does_not_lose_it_again(
+    tmp_path: Path, board: Path, machine: Machine
+) -> None:
+    first, second = ToolFolder(tmp_path / "first", 2), ToolFolder(tmp_path / "second", 2)
+    assert machine.pegboard("init", "--board", board).returncode == 0
+    for tools in (first, second):
+        assert machine.pegboard("add", "folder", tools.root, "--board", board).returncode == 0
+    assert machine.pegboard("sync", "--board", board).returncode == 0
+    assert machine.pegboard("remove", "first", "--board", board).returncode == 0
+    store = SqliteStore(board)
+    assert [rejection.code for rejection in store.ledger.rejections()] == ["id_taken"] * 2
+    victim = machine.victim("hold_settle", board)
+    heard(victim, "settling")
+    assert second.on(store) == second.described
+    killed(victim)
+
+    assert machine.pegboard("sync", "--board", board).returncode == 0
+
+    assert second.on(store) == second.described
+    assert store.ledger.rejections() == []
+    assert_whole(store, HASHED)
+    store.close()
+
+
 def test_a_sync_killed_before_it_retires_is_made_good_by_the_next(
     tmp_path: Path, board: Path, machine: Machine
 ) -> None:

@@ -48,10 +48,8 @@ def queue_missing(store: Store, target: Fingerprint | None, progress: Progress) 
 
 def refresh(store: Store, target: Fingerprint, entry: Entry | None, progress: Progress) -> int:
     """Embed again, whether it is needed or not; the old vectors serve until the new are there."""
-    if entry is not None:
-        return store.tasks.enqueue(target, [_text_of(entry)])
     queued = 0
-    for page in _pages(store):
+    for page in [[entry]] if entry else _pages(store):
         wanted = [e for e in page if e.active and e.embedding.status is not EmbeddingStatus.BLANK]
         queued += store.tasks.enqueue(target, [_text_of(each) for each in wanted])
         progress("queueing", queued, None)

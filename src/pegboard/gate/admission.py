@@ -2,9 +2,8 @@
 
 import hashlib
 import json
-import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
 from pegboard.gate.characters import first_forbidden
@@ -24,7 +23,7 @@ from pegboard.model import (
 T = TypeVar("T", Kind, ToolType, Visibility)
 
 _NAMESPACE = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}(/[a-z0-9][a-z0-9_.-]{0,62})?")
-_VERSION = re.compile(r"\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
+_VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 
 
 NAMESPACE_RULE = (
@@ -119,7 +118,9 @@ class _Reader:
         return found
 
     def namespace(self) -> str:
-        found = self.fields.get("namespace") or DEFAULT_NAMESPACE
+        found = self.fields.get("namespace")
+        if found is None:
+            return DEFAULT_NAMESPACE
         if not isinstance(found, str) or not is_namespace(found):
             raise Refused("bad_namespace", f"{_shown(found)} is no namespace; {NAMESPACE_RULE}")
         return found
@@ -172,7 +173,7 @@ class _Reader:
             return 1.0
         if isinstance(found, bool) or not isinstance(found, int | float):
             raise Refused("bad_type", f"semantic_weight is {_shown(found)}; it must be a number")
-        if not math.isfinite(found) or not 0 <= found <= 10:
+        if not 0 <= found <= 10:
             raise Refused("out_of_range", f"semantic_weight is {_shown(found)}; it must be 0 to 10")
         return float(found)
 
@@ -183,10 +184,7 @@ class _Reader:
             return {}
         if not isinstance(found, Mapping):
             raise Refused("bad_type", f"{name} is {_shown(found)}; it must be an object")
-        if _deeper_than(found, self.limits.object_depth):
-            raise Refused(
-                "too_deep", f"{name} is nested deeper than {self.limits.object_depth} levels"
-            )
+        self.bounded(name, found)
         try:
             text = json.dumps(found, ensure_ascii=False, allow_nan=False, default=_mapping)
         except (TypeError, ValueError) as error:
@@ -197,18 +195,37 @@ class _Reader:
                 f"{name} has {len(text):,} characters as JSON;"
                 f" at most {self.limits.object_bytes:,} are allowed",
             )
-        if forbidden := first_forbidden(text):
-            raise Refused("hidden_characters", f"{name} contains {forbidden}; remove it")
         clean: dict[str, object] = json.loads(text)
+        for each in _texts_in(clean):
+            if forbidden := first_forbidden(each):
+                raise Refused("hidden_characters", f"{name} contains {forbidden}; remove it")
         return clean
+
+    def bounded(self, name: str, value: Mapping[object, object]) -> None:
+        """Level by level and not by recursion, so that depth itself can do no harm.
+
+        Counted before it is spread out: parts that are shared many times, as YAML allows, would
+        otherwise grow without end.
+        """
+        level: list[object] = [value]
+        for _ in range(self.limits.object_depth + 1):
+            parts = [each for each in level if isinstance(each, Mapping | list | tuple)]
+            if not parts:
+                return
+            if sum(map(len, parts)) > self.limits.object_bytes:
+                raise Refused("too_long", f"{name} has more parts than can be kept")
+            level = [child for each in parts for child in _children(each)]
+        raise Refused("too_deep", f"{name} is nested deeper than {self.limits.object_depth} levels")
 
     def version(self) -> Version | None:
         """A source that keeps no versions gets one named after its content."""
         files = self.candidate.files
         for file in files:
-            parts = file.path.split("/")
+            parts = self.checked("file path", file.path, self.limits.id).split("/")
             if file.path.startswith("/") or ".." in parts or "\\" in file.path or not file.path:
                 raise Refused("bad_path", f"file path {_shown(file.path)} leaves the item's folder")
+        if len({file.path for file in files}) < len(files):
+            raise Refused("bad_path", "two files have the same path; give each its own")
         manifest = self.json("manifest")
         if not files and not manifest:
             return None
@@ -228,19 +245,20 @@ class _Reader:
         )
 
 
-def _deeper_than(value: object, limit: int) -> bool:
-    """Level by level and not by recursion, so that depth itself can do no harm."""
-    level: list[object] = [value]
-    for _ in range(limit + 1):
-        level = [
-            child
-            for each in level
-            if isinstance(each, Mapping | list | tuple)
-            for child in (each.values() if isinstance(each, Mapping) else each)
-        ]
-        if not level:
-            return False
-    return True
+def _children(value: object) -> Iterable[object]:
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()
+
+
+def _texts_in(value: object) -> Iterator[str]:
+    """Every text of a JSON value whose depth is known to be bounded, keys included."""
+    if isinstance(value, str):
+        yield value
+    if isinstance(value, dict):
+        yield from value
+    for child in _children(value):
+        yield from _texts_in(child)
 
 
 def _mapping(value: object) -> object:
@@ -250,7 +268,8 @@ def _mapping(value: object) -> object:
 
 
 def _shown(value: object) -> str:
-    text = (
-        ascii(value) if isinstance(value, str | int | float | bool | None) else type(value).__name__
-    )
+    if isinstance(value, int) and abs(value) >= 10**20:
+        return "a huge number"
+    known = isinstance(value, str | int | float | bool | None)
+    text = ascii(value) if known else type(value).__name__
     return text if len(text) <= 60 else f"{text[:57]}..."

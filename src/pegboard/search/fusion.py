@@ -54,7 +54,7 @@ def fuse(
     else:
         best = max((each.scores.get(Leg.BM25, 0.0) for each in candidates), default=0.0)
         scored = [(each, _sum(each, legs, settings, best)) for each in candidates]
-    return sorted(scored, key=lambda pair: (-pair[1], pair[0].id))
+    return sorted(scored, key=lambda pair: (-pair[1], pair[0].id, pair[0].key))
 
 
 def prefer(ranked: list[tuple[Candidate, float]], exact: Set[int]) -> list[tuple[Candidate, float]]:
@@ -63,7 +63,9 @@ def prefer(ranked: list[tuple[Candidate, float]], exact: Set[int]) -> list[tuple
         (each, EXACT_FLOOR + (1 - EXACT_FLOOR) * score if each.key in exact else score)
         for each, score in ranked
     ]
-    return sorted(raised, key=lambda pair: (pair[0].key not in exact, -pair[1], pair[0].id))
+    return sorted(
+        raised, key=lambda pair: (pair[0].key not in exact, -pair[1], pair[0].id, pair[0].key)
+    )
 
 
 def calibrated(leg: Leg, score: float, best: float) -> float:
@@ -74,15 +76,25 @@ def calibrated(leg: Leg, score: float, best: float) -> float:
 
 
 def _sum(each: Candidate, legs: frozenset[Leg], settings: FusionSettings, best: float) -> float:
-    weights = {Leg.BM25: 1.0 - settings.alpha, Leg.VECTOR: settings.alpha}
-    asked = sum(weights[leg] for leg in legs) or 1.0
+    shares = _shares(legs, {Leg.BM25: 1.0 - settings.alpha, Leg.VECTOR: settings.alpha})
     return sum(
-        weights[leg] / asked * calibrated(leg, each.scores.get(leg, 0.0), best) for leg in legs
+        share * calibrated(leg, each.scores.get(leg, 0.0), best) for leg, share in shares.items()
     )
 
 
 def _rrf(each: Candidate, legs: frozenset[Leg], settings: FusionSettings) -> float:
+    """The sum of weight / (k + rank), as a share of what first place in every leg would give."""
     weights = {Leg.BM25: settings.bm25_weight, Leg.VECTOR: settings.vector_weight}
-    best = sum(weights[leg] for leg in legs) / (settings.k + 1) or 1.0
-    found = sum(weights[leg] / (settings.k + each.ranks[leg]) for leg in legs if leg in each.ranks)
-    return found / best
+    first = settings.k + 1
+    found = sum(
+        share * first / (settings.k + each.ranks[leg])
+        for leg, share in _shares(legs, weights).items()
+        if leg in each.ranks
+    )
+    return min(found, 1.0)
+
+
+def _shares(legs: frozenset[Leg], weights: Mapping[Leg, float]) -> dict[Leg, float]:
+    """The weights of the legs that were asked, adding up to 1; equal if all of them are 0."""
+    total = sum(weights[leg] for leg in legs)
+    return {leg: weights[leg] / total if total else 1 / len(legs) for leg in sorted(legs)}

@@ -21,6 +21,7 @@ class Existing(NamedTuple):
     embedding_status: EmbeddingStatus
     manual_override: bool
     description: str
+    imported_description: str
 
 
 class Plan(NamedTuple):
@@ -45,7 +46,10 @@ def plan_put(item: Item, existing: Existing | None) -> Plan:
         content_hash=digest,
         text=text,
         source_hash=source_hash(text),
-        unchanged=existing is not None and existing.active and existing.content_hash == digest,
+        unchanged=existing is not None
+        and existing.active
+        and existing.content_hash == digest
+        and existing.imported_description == item.description,
     )
 
 
@@ -71,6 +75,6 @@ def content_hash(item: Item) -> str:
     plain = item._replace(origin="", origin_hash="", version=None)
     seen = {k: v for k, v in plain._asdict().items() if v != Item._field_defaults.get(k)}
     if item.version is not None:
-        seen["version"] = item.version.content_hash
+        seen["version"] = item.version._replace(manifest={}, files=())
     canonical = json.dumps(seen, sort_keys=True, separators=(",", ":"), default=dict)
     return hashlib.sha256(canonical.encode()).hexdigest()

@@ -112,18 +112,11 @@ def _existing(tx: apsw.Connection, item: Item) -> Existing | None:
     row = tx.execute(SQL["existing"], {"namespace": item.namespace, "id": item.id}).fetchone()
     if row is None:
         return None
-    key, source, active, digest, origin, origin_hash, text_hash, status, override, text = row
-    return Existing(
-        key=key,
-        source=source,
-        active=bool(active),
-        content_hash=digest,
-        origin=origin,
-        origin_hash=origin_hash,
-        source_hash=text_hash,
-        embedding_status=EmbeddingStatus(status),
-        manual_override=bool(override),
-        description=text,
+    found = Existing(*row)
+    return found._replace(
+        active=bool(found.active),
+        embedding_status=EmbeddingStatus(found.embedding_status),
+        manual_override=bool(found.manual_override),
     )
 
 

@@ -1,10 +1,12 @@
 """The SQLite store as a whole."""
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
 import apsw
 
+from pegboard.model import Entry
 from pegboard.store.planning import content_hash
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database
@@ -39,22 +41,21 @@ class SqliteStore:
             f"table {table} refers to a row of {parent} that is not there"
             for table, _, parent, _ in self.database.rows("PRAGMA foreign_key_check")
         ]
-        for sql in CHECKS.values():
-            found += [str(row[0]) for row in self.database.rows(sql)]
+        for name, sql in CHECKS.items():
+            if name != "all_ids":
+                found += [str(row[0]) for row in self.database.rows(sql)]
         return found + self._wrong_hashes()
 
     def _wrong_hashes(self) -> list[str]:
-        """Items whose content or text no longer has the hash that was stored with it."""
+        """Items that cannot be read, or are no longer what their hashes say."""
         found: list[str] = []
-        after = 0
-        while page := self.items.page(after, 500):
-            after = page[-1].key
-            for entry in page:
-                whole = self.items.get(entry.item.id, entry.item.namespace) or entry
-                if content_hash(whole.item) != entry.content_hash:
-                    found.append(f"{entry.item.id} is not what was put: its content hash differs")
-                if source_hash(embedding_text(entry.item)) != entry.embedding.source_hash:
-                    found.append(f"{entry.item.id} has the text hash of another text")
+        for item_id, namespace in self.database.rows(CHECKS["all_ids"]):
+            try:
+                entry = self.items.get(item_id, namespace)
+            except (ValueError, TypeError) as error:
+                found.append(f"{item_id} cannot be read: {error}")
+            else:
+                found += _wrong_hashes_of(entry) if entry else []
         return found
 
     def facts(self) -> Mapping[str, object]:
@@ -69,3 +70,15 @@ class SqliteStore:
 
     def close(self) -> None:
         self.database.close()
+
+
+def _wrong_hashes_of(entry: Entry) -> list[str]:
+    item, found = entry.item, []
+    if content_hash(item) != entry.content_hash:
+        found.append(f"{item.id} is not what was put: its content hash differs")
+    if source_hash(embedding_text(item)) != entry.embedding.source_hash:
+        found.append(f"{item.id} has the text hash of another text")
+    for file in item.version.files if item.version else ():
+        if hashlib.sha256(file.content).hexdigest() != file.sha256:
+            found.append(f"{item.id} has a file {file.path} that is not what was put")
+    return found

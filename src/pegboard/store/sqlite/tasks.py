@@ -102,15 +102,15 @@ class SqliteTasks:
             }
             for task, vector in done:
                 params = common | {
-                    "id": task.id,
                     "item_key": task.item_key,
                     "source_hash": task.source_hash,
                     "vector": vector,
                 }
-                if tx.execute(SQL["hang_vector"], params).fetchone() is not None:
+                fits = tx.execute(SQL["hang_vector"], params).fetchone() is not None
+                tx.execute(SQL["drop_task"], params)
+                if fits:
                     tx.execute(SQL["mark_ready"], params)
                     hung += 1
-                tx.execute(SQL["drop_task"], params)
         return hung
 
     def fail(self, owner: str, task: Task, error: str, retry_at: float | None) -> None:

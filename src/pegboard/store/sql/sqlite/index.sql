@@ -11,7 +11,7 @@ WHERE item_terms MATCH :match AND i.active AND i.visibility = 'public'
        OR i.source IN (SELECT value FROM json_each(:sources)))
   AND (:tags IS NULL OR EXISTS (SELECT 1 FROM json_each(i.tags) t
        WHERE t.value IN (SELECT value FROM json_each(:tags))))
-ORDER BY score DESC, i.id LIMIT :limit;
+ORDER BY score DESC, i.id, i.key LIMIT :limit;
 
 -- name: vector
 -- Exact: every vector of this fingerprint that the filters leave is compared.
@@ -26,7 +26,7 @@ WHERE v.fingerprint = :fingerprint AND i.active AND i.visibility = 'public'
        OR i.source IN (SELECT value FROM json_each(:sources)))
   AND (:tags IS NULL OR EXISTS (SELECT 1 FROM json_each(i.tags) t
        WHERE t.value IN (SELECT value FROM json_each(:tags))))
-ORDER BY score DESC, i.id LIMIT :limit;
+ORDER BY score DESC, i.id, i.key LIMIT :limit;
 
 -- name: keyword_scores
 -- The plus keeps SQLite from running the match once for each row.

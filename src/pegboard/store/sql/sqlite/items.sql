@@ -1,7 +1,7 @@
 -- name: existing
 -- What put has to know about an item that may be there already.
 SELECT key, source, active, content_hash, origin, origin_hash, source_hash, embedding_status,
-       manual_override, description
+       manual_override, description, imported_description
 FROM items WHERE namespace = :namespace AND id = :id;
 
 -- name: insert_item

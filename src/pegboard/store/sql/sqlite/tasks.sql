@@ -84,17 +84,22 @@ WHERE key = :item_key AND source_hash = :source_hash
 RETURNING item_key;
 
 -- name: mark_ready
+-- Unless a task is left, for the vector of another model.
 UPDATE items SET embedding_status = 'ready', embedding_model = :model, embedding_dimension = :dimension,
   embedded_at = :now, embedding_error = ''
-WHERE key = :item_key AND source_hash = :source_hash;
+WHERE key = :item_key AND source_hash = :source_hash
+  AND NOT EXISTS (SELECT 1 FROM embedding_tasks WHERE item_key = :item_key);
 
 -- name: drop_task
-DELETE FROM embedding_tasks WHERE id = :id;
+-- Not by its id: SQLite gives the id of a deleted task to the next one.
+DELETE FROM embedding_tasks
+WHERE item_key = :item_key AND source_hash = :source_hash AND fingerprint = :fingerprint;
 
 -- name: put_back
 UPDATE embedding_tasks SET status = :status, next_attempt_at = :next_attempt_at, last_error = :error,
   lease_owner = NULL, lease_until = NULL, updated_at = :now
-WHERE id = :id AND lease_owner = :owner RETURNING item_key;
+WHERE id = :id AND item_key = :item_key AND source_hash = :source_hash AND lease_owner = :owner
+RETURNING item_key;
 
 -- name: mark_failed
 UPDATE items SET embedding_status = 'failed', embedding_error = :error

@@ -66,6 +66,7 @@ CREATE TABLE items (
 ) STRICT;
 
 CREATE INDEX items_source ON items (source, origin);
+CREATE INDEX items_id ON items (id);
 CREATE INDEX items_name ON items (name);
 CREATE INDEX items_short_name ON items (short_name);
 
