@@ -7,7 +7,7 @@ from reliability_parts import assert_whole, entries, item, numbered, vectors, wa
 
 from pegboard.board import maintain
 from pegboard.embed.hashed import HashedEmbedder
-from pegboard.model import DEFAULT_NAMESPACE, EmbeddingStatus, Entry, Vector
+from pegboard.model import DEFAULT_NAMESPACE, EmbeddingStatus, Entry, SourceRecord, Vector
 from pegboard.store.sqlite.store import SqliteStore
 
 PLAIN = HashedEmbedder(64)
@@ -91,6 +91,7 @@ def test_an_item_retired_during_the_call_stays_retired_and_can_come_back(
 
 
 def test_an_item_removed_during_the_call_leaves_nothing_behind(store: SqliteStore) -> None:
+    store.ledger.add_source(SourceRecord(name="demo", kind="pytools", location="/demo"))
     store.items.put([OLD], TARGET)
     meddling = MeddlingEmbedder(lambda: store.ledger.remove_source("demo"))
 

@@ -122,7 +122,7 @@ def test_a_board_that_another_process_keeps_locked_is_said_to_be_busy(
         impatient.items.put(numbered(4), HASHED.fingerprint)
 
     assert str(board) in refused.value.message
-    assert "locked by another process for 0.2 s" in refused.value.message
+    assert "locked by another process" in refused.value.message
     assert "try again" in refused.value.hint
     killed(holder)
     assert impatient.items.put(numbered(4), HASHED.fingerprint).added == 1

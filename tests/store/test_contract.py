@@ -160,7 +160,7 @@ def test_migrations_are_numbered_from_one_without_gaps_and_recorded(sqlite_store
     known = [(number, name) for number, name, _ in migrations("sqlite")]
     assert [number for number, _ in known] == list(range(1, len(known) + 1))
     assert sqlite_store.database.rows("SELECT number, name FROM migrations") == known
-    assert sqlite_store.database.applied() == known[-1][0]
+    assert sqlite_store.database.schema == known[-1][0]
     assert sqlite_store.facts()["schema"] == known[-1][0]
 
 

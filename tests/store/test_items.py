@@ -23,6 +23,7 @@ from pegboard.model import (
     Kind,
     PutReport,
     Signature,
+    SourceRecord,
     ToolType,
     Version,
     Visibility,
@@ -47,10 +48,15 @@ def override(store, item, description):
     store.items.put([item], None, rewrite=True)
 
 
+def start_over(store):
+    store.ledger.add_source(SourceRecord(name=SOURCE, kind="test", location=""))
+    assert store.ledger.remove_source(SOURCE)
+
+
 @relaxed
 @given(item=items())
 def test_what_is_put_comes_back_equal(store, item):
-    store.ledger.remove_source(SOURCE)
+    start_over(store)
     assert store.items.put([item], None) == PutReport(added=1)
     assert entry_of(store, item).item == item
     assert store.check() == []
@@ -60,7 +66,7 @@ def test_what_is_put_comes_back_equal(store, item):
 @given(old=items(id=st.just(ItemId("a:b:c")), namespace=st.just("public")), new=items())
 def test_what_is_put_over_something_else_comes_back_equal(store, embedder, old, new):
     new = new._replace(id=old.id, namespace=old.namespace)
-    store.ledger.remove_source(SOURCE)
+    start_over(store)
     store.items.put([old], embedder.fingerprint)
     store.items.put([new], embedder.fingerprint, rewrite=True)
     assert entry_of(store, new).item == new
@@ -144,7 +150,7 @@ def test_putting_the_same_again_counts_as_unchanged_and_leaves_the_row_alone(sto
 @relaxed
 @given(item=items(), schema=json_objects)
 def test_what_comes_back_counts_as_unchanged_when_it_is_put_again(store, item, schema):
-    store.ledger.remove_source(SOURCE)
+    start_over(store)
     item = item._replace(input_schema={"properties": schema})
     store.items.put([item], None)
     assert store.items.put([entry_of(store, item).item], None) == PutReport(unchanged=1)

@@ -83,7 +83,7 @@ class Sync:
         self._still_refused = {
             each.origin: each.code
             for each in self.store.ledger.rejections()
-            if each.source == self.record.name
+            if each.source == self.record.name and each.code != "id_taken"
         }
         for finding in source.scan({} if full else known):
             self._take(finding)
@@ -97,7 +97,7 @@ class Sync:
         self.report.retired, self.report.purged = self.store.items.retire(
             self.record.name, [*self._present, *self._out_of_sight(known)], began, purge_before
         )
-        self.store.ledger.settle(self.record.name, (), [*self._present, *self._refused])
+        self.store.ledger.settle(self.record.name, self._present, [*self._present, *self._refused])
         self.store.ledger.mark_synced(self.record.name)
         self.progress("reading", self._scanned, self._scanned)
         return self.report

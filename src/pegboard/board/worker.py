@@ -1,12 +1,15 @@
 """Takes tasks, embeds their texts outside any transaction, and hangs the vectors that still fit."""
 
 import logging
+import math
 import os
 import random
 import secrets
 import threading
 import time
+from array import array
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 from pegboard.errors import BoardBusy, EmbeddingError, ModelUnavailable
@@ -104,11 +107,16 @@ class Worker:
     def _vectors(self, tasks: list[Task]) -> list[Vector]:
         vectors = self.embedder.embed([task.text for task in tasks])
         expected = 4 * self.embedder.fingerprint.dimension
-        if len(vectors) != len(tasks) or any(len(vector) != expected for vector in vectors):
-            raise EmbeddingError(
-                f"the embedder answered {len(vectors)} vectors for {len(tasks)} texts, "
-                f"or vectors of another length than {expected // 4}"
-            )
+        if len(vectors) != len(tasks):
+            raise EmbeddingError(f"{len(vectors)} vectors came back for {len(tasks)} texts")
+        for vector in vectors:
+            if len(vector) != expected:
+                raise EmbeddingError(
+                    f"a vector of {len(vector)} bytes came back instead of {expected}"
+                )
+            length = math.hypot(*array("f", vector))
+            if not math.isfinite(length) or length == 0:
+                raise EmbeddingError(f"a vector of length {length} came back")
         return vectors
 
     def _give_up_or_retry(self, task: Task, error: str) -> None:
@@ -151,4 +159,12 @@ def _alive(pid: int) -> bool:
         return False
     except OSError:
         return True
-    return True
+    return not _zombie(pid)
+
+
+def _zombie(pid: int) -> bool:
+    """Dead, but not yet noticed by its parent. Only Linux tells; elsewhere the lease will end."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text("ascii", "replace").rpartition(")")[2][1] == "Z"
+    except (OSError, IndexError):
+        return False

@@ -4,6 +4,7 @@ import io
 import json
 import logging
 import os
+import signal
 import sys
 from typing import NoReturn
 
@@ -68,6 +69,7 @@ def main() -> NoReturn:
         tell(error)
         sys.exit(exit_code(error))
     except (click.Abort, KeyboardInterrupt):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is ending already
         click.echo("stopped; nothing is lost, run it again to go on", err=True)
         sys.exit(EXIT_INTERRUPTED)
     except BrokenPipeError:

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import queue
 import signal
 import sys
 import threading
@@ -54,20 +55,35 @@ def progress_bar(show: bool) -> Iterator[Progress]:
 
 @contextlib.contextmanager
 def stop_on_signals() -> Iterator[threading.Event]:
-    """The first SIGINT or SIGTERM asks for a stop after the batch in hand; a second one insists."""
+    """The first SIGINT or SIGTERM asks for a stop after the batch in hand; a second one insists.
+
+    A handler runs inside whatever the main thread is doing, perhaps inside `stop.wait`, whose lock
+    it must not touch. So it only leaves a note, and a thread sets the event.
+    """
     stop = threading.Event()
+    notes: queue.SimpleQueue[bool] = queue.SimpleQueue()
+    asked: list[int] = []
 
     def handle(number: int, frame: FrameType | None) -> None:
-        if stop.is_set():
+        if asked:
             raise KeyboardInterrupt
-        stop.set()
+        asked.append(number)
+        notes.put(True)
 
+    def pass_on() -> None:
+        if notes.get():
+            stop.set()
+
+    messenger = threading.Thread(target=pass_on, daemon=True)
+    messenger.start()
     before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield stop
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        notes.put(False)
+        messenger.join()
 
 
 def notice(*texts: str) -> None:

@@ -208,7 +208,7 @@ class _Reader:
         otherwise grow without end.
         """
         level: list[object] = [value]
-        for _ in range(self.limits.object_depth + 1):
+        for _ in range(self.limits.object_depth + 2):
             parts = [each for each in level if isinstance(each, Mapping | list | tuple)]
             if not parts:
                 return

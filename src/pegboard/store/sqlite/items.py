@@ -1,6 +1,5 @@
 """Items in SQLite: put, look up, page through, retire."""
 
-import json
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +11,6 @@ from pegboard.model import (
     Entry,
     Fingerprint,
     Item,
-    ItemFile,
     ItemId,
     PutReport,
     Rejection,
@@ -21,7 +19,7 @@ from pegboard.model import (
 from pegboard.store.planning import Existing, Plan, plan_put, planned_status, taken
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Value, in_list
-from pegboard.store.sqlite.rows import as_json, entry_from, item_params
+from pegboard.store.sqlite.rows import as_json, entry_from, item_params, version_from
 from pegboard.store.sqlite.tasks import fingerprint_key
 from pegboard.text import index_fields
 
@@ -57,8 +55,12 @@ class SqliteItems:
         return PutReport(added, changed, unchanged, tuple(refused))
 
     def get(self, item_id: ItemId, namespace: str) -> Entry | None:
-        found = self._db.records(SQL["get"], {"id": item_id, "namespace": namespace})
-        return self._with_version(entry_from(found[0]), found[0]) if found else None
+        with self._db.snapshot():
+            found = self._db.records(SQL["get"], {"id": item_id, "namespace": namespace})
+            return self._with_version(entry_from(found[0]), found[0]) if found else None
+
+    def ids(self) -> list[tuple[ItemId, str]]:
+        return [(ItemId(item_id), namespace) for item_id, namespace in self._db.rows(SQL["ids"])]
 
     def named(self, name: str) -> list[Entry]:
         found = self._db.records(SQL["named"], {"name": name})
@@ -97,14 +99,7 @@ class SqliteItems:
         if not found:
             return entry
         files = self._db.records(SQL["files_of"], {"version_key": found[0]["key"]})
-        version = Version(
-            version=found[0]["version"],
-            content_hash=found[0]["content_hash"],
-            manifest=json.loads(found[0]["manifest"]),
-            manifest_text=found[0]["manifest_text"],
-            changelog=found[0]["changelog"],
-            files=tuple(_file(file) for file in files),
-        )
+        version = version_from(entry.item.id, found[0], files)
         return entry._replace(item=entry.item._replace(version=version))
 
 
@@ -228,14 +223,4 @@ def _id_taken(item: Item, existing: Existing | None) -> Rejection:
         code="id_taken",
         reason=f"{item.id} already hangs on this board from source {holder!r}; "
         "rename one of them, or add this source with --namespace",
-    )
-
-
-def _file(row: dict[str, Any]) -> ItemFile:
-    return ItemFile(
-        path=row["path"],
-        content=row["content"],
-        sha256=row["sha256"],
-        media_type=row["media_type"],
-        executable=bool(row["executable"]),
     )

@@ -1,19 +1,23 @@
 """An item as a row of SQLite, and back."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+from pegboard.errors import BoardCorrupt
 from pegboard.model import (
     Drift,
     EmbeddingState,
     EmbeddingStatus,
     Entry,
     Item,
+    ItemFile,
     Json,
     Kind,
     Signature,
     ToolType,
+    Version,
     Visibility,
 )
 from pegboard.store.sqlite.database import Value
@@ -80,6 +84,52 @@ def item_params(item: Item) -> dict[str, Value]:
 
 def entry_from(row: Mapping[str, Any]) -> Entry:
     """The entry of a row, without its version: that is read only when somebody asks for it."""
+    with _readable(row["id"]):
+        return _entry(row)
+
+
+@contextmanager
+def _readable(item_id: str) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise BoardCorrupt(
+            f"the row of {item_id!r} cannot be read ({error})", "check with: pegboard doctor"
+        ) from error
+
+
+def version_from(
+    item_id: str, row: Mapping[str, Any], files: Sequence[Mapping[str, Any]]
+) -> Version:
+    with _readable(item_id):
+        return Version(
+            version=row["version"],
+            content_hash=row["content_hash"],
+            manifest=_object(row["manifest"]),
+            manifest_text=row["manifest_text"],
+            changelog=row["changelog"],
+            files=tuple(_file(file) for file in files),
+        )
+
+
+def _object(text: str) -> Json:
+    found = json.loads(text)
+    if not isinstance(found, dict):
+        raise TypeError(f"{text[:60]} is no JSON object")
+    return found
+
+
+def _file(row: Mapping[str, Any]) -> ItemFile:
+    return ItemFile(
+        path=row["path"],
+        content=row["content"],
+        sha256=row["sha256"],
+        media_type=row["media_type"],
+        executable=bool(row["executable"]),
+    )
+
+
+def _entry(row: Mapping[str, Any]) -> Entry:
     return Entry(
         key=row["key"],
         item=_item(row),
@@ -101,7 +151,7 @@ def entry_from(row: Mapping[str, Any]) -> Entry:
 def _item(row: Mapping[str, Any]) -> Item:
     values = {name: row[name] for name in _PLAIN}
     values |= {name: tuple(json.loads(row[name])) for name in _LISTS}
-    values |= {name: json.loads(row[name]) for name in _OBJECTS}
+    values |= {name: _object(row[name]) for name in _OBJECTS}
     signature = row["signature"]
     return Item(
         kind=Kind(row["kind"]),

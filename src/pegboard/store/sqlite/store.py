@@ -6,6 +6,7 @@ from pathlib import Path
 
 import apsw
 
+from pegboard.errors import BoardCorrupt
 from pegboard.model import Entry
 from pegboard.store.planning import content_hash
 from pegboard.store.queries import load
@@ -32,6 +33,8 @@ class SqliteStore:
             return self._broken_rules()
 
     def _broken_rules(self) -> list[str]:
+        # Without this FTS5 would check what it remembers against what another process wrote since.
+        self.database.rows("SELECT rowid FROM item_terms LIMIT 1")
         found = [
             f"SQLite says: {row[0]}"
             for row in self.database.rows("PRAGMA integrity_check")
@@ -41,19 +44,18 @@ class SqliteStore:
             f"table {table} refers to a row of {parent} that is not there"
             for table, _, parent, _ in self.database.rows("PRAGMA foreign_key_check")
         ]
-        for name, sql in CHECKS.items():
-            if name != "all_ids":
-                found += [str(row[0]) for row in self.database.rows(sql)]
+        for sql in CHECKS.values():
+            found += [str(row[0]) for row in self.database.rows(sql)]
         return found + self._wrong_hashes()
 
     def _wrong_hashes(self) -> list[str]:
         """Items that cannot be read, or are no longer what their hashes say."""
         found: list[str] = []
-        for item_id, namespace in self.database.rows(CHECKS["all_ids"]):
+        for item_id, namespace in self.items.ids():
             try:
                 entry = self.items.get(item_id, namespace)
-            except (ValueError, TypeError) as error:
-                found.append(f"{item_id} cannot be read: {error}")
+            except BoardCorrupt as error:
+                found.append(f"{item_id} cannot be read: {error.message}")
             else:
                 found += _wrong_hashes_of(entry) if entry else []
         return found
@@ -63,7 +65,7 @@ class SqliteStore:
             "board": str(self.database.path),
             "engine": f"SQLite {apsw.sqlite_lib_version()}",
             "vectors": f"sqlite-vec {self.database.rows('SELECT vec_version()')[0][0]}",
-            "schema": self.database.applied(),
+            "schema": self.database.schema,
             "bytes": self.database.path.stat().st_size,
             "read_only": self.database.read_only,
         }
@@ -78,7 +80,9 @@ def _wrong_hashes_of(entry: Entry) -> list[str]:
         found.append(f"{item.id} is not what was put: its content hash differs")
     if source_hash(embedding_text(item)) != entry.embedding.source_hash:
         found.append(f"{item.id} has the text hash of another text")
-    for file in item.version.files if item.version else ():
-        if hashlib.sha256(file.content).hexdigest() != file.sha256:
-            found.append(f"{item.id} has a file {file.path} that is not what was put")
-    return found
+    files = item.version.files if item.version else ()
+    return found + [
+        f"{item.id} has a file {file.path} that is not what was put"
+        for file in files
+        if hashlib.sha256(file.content).hexdigest() != file.sha256
+    ]

@@ -44,7 +44,3 @@ WHERE rowid NOT IN (SELECT key FROM items);
 SELECT i.id || ' names version ' || latest_version || ', which is not there' FROM items i
 WHERE latest_version IS NOT NULL AND NOT EXISTS
   (SELECT 1 FROM item_versions v WHERE v.item_key = i.key AND v.version = i.latest_version);
-
--- name: all_ids
--- No rule, but what the rules that need code walk along.
-SELECT id, namespace FROM items ORDER BY key;

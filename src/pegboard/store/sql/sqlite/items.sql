@@ -63,6 +63,9 @@ VALUES (:version_key, :path, :media_type, :sha256, :size_bytes, :executable, :co
 -- name: get
 SELECT * FROM items WHERE namespace = :namespace AND id = :id;
 
+-- name: ids
+SELECT id, namespace FROM items ORDER BY key;
+
 -- name: version_of
 SELECT key, version, manifest, manifest_text, content_hash, changelog
 FROM item_versions WHERE item_key = :key AND version = :version;
