@@ -4,7 +4,8 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -176,12 +177,12 @@ class Pegboard:
     ) -> SyncOutcome:
         outcome = SyncOutcome()
         stop = stop or threading.Event()
-        for record in self._chosen(names):
-            if not stop.is_set():
-                outcome.sources.append(self._sync_one(record, full, progress, stop))
-        maintain.queue_missing(self.store, self.target, progress)
-        if embed:
-            self._work(outcome, progress, stop)
+        chosen = self._chosen(names)
+        with self._embedding_beside(outcome, progress, stop) if embed else nullcontext():
+            for record in chosen:
+                if not stop.is_set():
+                    outcome.sources.append(self._sync_one(record, full, progress, stop))
+            maintain.queue_missing(self.store, self.target, progress)
         outcome.waiting = self.store.tasks.waiting(self.target)
         return outcome
 
@@ -200,14 +201,28 @@ class Pegboard:
             sync.report.error = str(error)
             return sync.report
 
-    def _work(self, outcome: SyncOutcome, progress: Progress, stop: threading.Event) -> None:
+    @contextmanager
+    def _embedding_beside(
+        self, outcome: SyncOutcome, progress: Progress, stop: threading.Event
+    ) -> Iterator[None]:
+        """What the block queues is embedded while it goes on queueing, and the rest after it."""
         if self.embedder is None:
+            yield
             return
-        worker = self.worker()
-        try:
-            outcome.work = worker.drain(stop, progress)
-        except ModelUnavailable as error:
-            outcome.notices.append(f"nothing was embedded, search goes by words only: {error}")
+        all_queued = threading.Event()
+        with ThreadPoolExecutor(1) as pool:
+            working = pool.submit(self.worker().drain, stop, progress, all_queued)
+            try:
+                yield
+                all_queued.set()
+                outcome.work = working.result()
+            except ModelUnavailable as error:
+                outcome.notices.append(f"nothing was embedded, search goes by words only: {error}")
+            except BaseException:
+                stop.set()
+                raise
+            finally:
+                all_queued.set()
 
     def worker(self) -> Worker:
         if self.embedder is None:
@@ -224,9 +239,9 @@ class Pegboard:
     ) -> SyncOutcome:
         """Queue whatever has no vector of the present model, and embed it."""
         outcome = SyncOutcome()
-        maintain.queue_missing(self.store, self.target, progress)
-        if work:
-            self._work(outcome, progress, stop or threading.Event())
+        stop = stop or threading.Event()
+        with self._embedding_beside(outcome, progress, stop) if work else nullcontext():
+            maintain.queue_missing(self.store, self.target, progress)
         outcome.waiting = self.store.tasks.waiting(self.target)
         return outcome
 

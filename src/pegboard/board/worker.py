@@ -19,6 +19,8 @@ from pegboard.ports import Embedder, Progress, Store
 log = logging.getLogger(__name__)
 
 MAX_ERROR = 200
+IDLE = 0.05
+"""Seconds between looks at an empty queue that somebody is filling."""
 
 
 class WorkerSettings(NamedTuple):
@@ -50,13 +52,27 @@ class Worker:
         self.report = WorkReport()
         self.owner = f"{_host()}:{os.getpid()}:{secrets.token_hex(4)}"
 
-    def drain(self, stop: threading.Event, progress: Progress) -> WorkReport:
-        """Work until nothing is due. Raises `ModelUnavailable` if nothing can be embedded."""
+    def drain(
+        self,
+        stop: threading.Event,
+        progress: Progress,
+        all_queued: threading.Event | None = None,
+    ) -> WorkReport:
+        """Work until nothing is due and, if somebody is still queueing, until that has ended.
+
+        Raises `ModelUnavailable` if nothing can be embedded.
+        """
         self.release_dead()
-        total = self.store.tasks.waiting(self.embedder.fingerprint)
-        while not stop.is_set() and self.step():
-            done = self.report.embedded + self.report.superseded + self.report.failed
-            progress("embedding", done, max(total, done))
+        while not stop.is_set():
+            final = all_queued is None or all_queued.is_set()
+            if self.step():
+                done = self.report.embedded + self.report.superseded + self.report.failed
+                left = self.store.tasks.waiting(self.embedder.fingerprint)
+                progress("embedding", done, done + left)
+            elif all_queued is None or final:
+                break
+            else:
+                all_queued.wait(IDLE)
         return self.report
 
     def run(self, stop: threading.Event) -> WorkReport:
