@@ -42,6 +42,7 @@ bench: $(VENV)/dev ## measure quality and speed; DATA is the folder with retriev
 	$(BIN)/python benchmarks/quality.py --data $(DATA)
 	$(BIN)/python benchmarks/indexing.py --data $(DATA)
 	$(BIN)/python benchmarks/cold_start.py
+	$(BIN)/python benchmarks/table.py
 
 model: ## build the packaged model anew, from verified originals (downloads torch)
 	$(PYTHON) -m venv build/model

@@ -7,14 +7,13 @@ import subprocess
 from pathlib import Path
 
 RESULTS = Path(__file__).parent / "results"
-DATA = Path(__file__).parent.parent.parent / "shared" / "data"
 
 
 def parser(about: str | None, runs: int) -> argparse.Namespace:
     options = argparse.ArgumentParser(description=about)
     options.add_argument("--runs", type=int, default=runs, help="repetitions (default %(default)s)")
     options.add_argument(
-        "--data", type=Path, default=DATA, help="folder with retrieval/ and scale/"
+        "--data", type=Path, default=Path("data"), help="folder with retrieval/ and scale/"
     )
     options.add_argument("--results", type=Path, default=RESULTS, help="where the JSON goes")
     return options.parse_args()

@@ -5,11 +5,17 @@ cd "$(dirname "$0")"
 board=.pegboard/board.db
 
 run() {
-    printf '\n$ pegboard %s\n' "$*"
     # Nothing found is an answer, not a failure of the demo.
     pegboard "$@" --board "$board" || [ $? -eq 1 ]
 }
 
+search() {
+    printf '\n$ pegboard search "%s" %s\n' "$1" "$2"
+    # shellcheck disable=SC2086 # the options are meant to be split
+    run search "$1" $2
+}
+
+printf '$ pegboard init; pegboard add folder .; pegboard sync\n'
 run init
 run add folder .
 run sync
@@ -19,9 +25,9 @@ for query in \
     "give the customer their money back" \
     "when is everybody free next week"
 do
-    printf '\n'
-    printf '=== %s\n' "$query"
-    run search "$query" --limit 2 --mode bm25
-    run search "$query" --limit 2
+    search "$query" "--limit 2 --mode bm25"
+    search "$query" "--limit 2"
 done
-printf '\nThe board is demo/%s. Ask it something yourself:\n  .venv/bin/pegboard search "..." --board demo/%s\n' "$board" "$board"
+
+printf '\nThe board is demo/%s. Ask it something yourself:\n' "$board"
+printf '  .venv/bin/pegboard search "..." --board demo/%s\n' "$board"
