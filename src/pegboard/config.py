@@ -113,7 +113,10 @@ def _board_path(board: str, cwd: Path, project: Path | None, said: Layer) -> Pat
         return home / "board.db"
     where = said["board"][1]
     base = Path(where).parent if where.endswith(".toml") else cwd
-    return base / Path(board).expanduser()
+    try:
+        return base / Path(board).expanduser()
+    except RuntimeError as error:
+        raise ConfigError(f"{where}: board is {board!r}; {error}") from error
 
 
 def known_settings() -> Iterator[tuple[str, type, Mapping[str, Any], object]]:

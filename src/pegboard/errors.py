@@ -99,7 +99,6 @@ class InvariantBroken(PegboardError):
     """The board breaks one of its own rules."""
 
 
-EXIT_FOUND = 0
 EXIT_NOTHING_FOUND = 1
 EXIT_INTERRUPTED = 130
 

@@ -172,6 +172,7 @@ class Entry(NamedTuple):
     drift_at: float | None
     approved_hash: str
     content_hash: str
+    text_version: int
     imported_description: str
     description_source: str
     manual_override: bool
@@ -292,6 +293,7 @@ class LegHit(NamedTuple):
 class Hit(NamedTuple):
     id: ItemId
     kind: Kind
+    namespace: str
     name: str
     category: str
     source: str

@@ -51,6 +51,10 @@ class Embedder(Protocol):
 
     def embed_query(self, text: str) -> Vector: ...
 
+    def close(self) -> None:
+        """End whatever it runs in the background."""
+        ...
+
 
 class Items(Protocol):
     def put(
@@ -104,7 +108,9 @@ class Tasks(Protocol):
         """Mark every item that waits for a vector as disabled, and drop its task."""
         ...
 
-    def claim(self, target: Fingerprint, owner: str, limit: int, lease: float) -> list[Task]: ...
+    def claim(self, target: Fingerprint, owner: str, limit: int, lease: float) -> list[Task]:
+        """Tasks that were never tried, up to the limit; if there is none, one that was."""
+        ...
 
     def finish(self, target: Fingerprint, owner: str, done: Sequence[tuple[Task, Vector]]) -> int:
         """Hang each vector whose item still has the text that was embedded; returns how many."""
@@ -114,8 +120,8 @@ class Tasks(Protocol):
         """Put the task back until `retry_at`, or give it up if that is None."""
         ...
 
-    def release(self, owner: str) -> int:
-        """Give back everything this owner holds, as if it had never been claimed."""
+    def release(self, owner: str, *, died: bool = False) -> int:
+        """Give back everything this owner holds, as if never claimed; if it died, as tried."""
         ...
 
     def owners(self) -> list[str]:
@@ -162,7 +168,9 @@ class Ledger(Protocol):
 
     def add_source(self, record: SourceRecord) -> None: ...
 
-    def remove_source(self, name: str) -> bool: ...
+    def remove_source(self, name: str) -> bool:
+        """Remove a source and all that came from it; false if there was nothing of it."""
+        ...
 
     def sources(self) -> list[SourceRecord]: ...
 

@@ -12,7 +12,7 @@ import Stemmer
 from pegboard.model import Item, Json
 
 TEXT_VERSION = 1
-"""Raised whenever the text that is embedded changes for an unchanged item."""
+"""Raised whenever the terms or the embedded text of an unchanged item would change."""
 
 MAX_BODY = 20_000
 MAX_WORD = 200
@@ -37,6 +37,16 @@ _SECTION = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _local = threading.local()
+
+FIELD_WEIGHTS = {
+    "name_weight": 4.0,
+    "aliases_weight": 3.0,
+    "labels_weight": 2.0,
+    "description_weight": 1.0,
+    "parameters_weight": 1.0,
+    "body_weight": 0.5,
+}
+"""How much a word counts in BM25, by the field it stands in."""
 
 
 class IndexFields(NamedTuple):
@@ -110,7 +120,7 @@ def index_fields(item: Item) -> IndexFields:
         labels=joined(item.category, item.subcategory, *item.tags),
         description=joined(prose(item.description)),
         parameters=joined(*(f"{name} {text}" for name, text in parameters(item.input_schema))),
-        body=joined(item.body[:MAX_BODY]),
+        body=joined(sections(item.description), item.body[:MAX_BODY]),
     )
 
 
@@ -145,6 +155,11 @@ def prose(description: str) -> str:
     """A description without the Args, Returns and similar sections of a docstring."""
     found = _SECTION.search(description)
     return description[: found.start()].rstrip() if found and found.start() else description
+
+
+def sections(description: str) -> str:
+    """What `prose` leaves out."""
+    return description[len(prose(description)) :]
 
 
 def first_sentence(description: str) -> str:

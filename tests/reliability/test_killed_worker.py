@@ -1,6 +1,10 @@
 """A worker that dies between claim and finish, and what becomes of the tasks it held."""
 
 import os
+import signal
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,6 +14,7 @@ from reliability_parts import (
     assert_whole,
     ended,
     heard,
+    item,
     killed,
     numbered,
     sql,
@@ -17,6 +22,7 @@ from reliability_parts import (
     worker,
 )
 
+from pegboard.app import quiet
 from pegboard.board import maintain
 from pegboard.store.sqlite.store import SqliteStore
 
@@ -49,7 +55,7 @@ def test_a_worker_killed_between_claim_and_finish_loses_nothing(
     assert len(vectors(waiting)) == 20
 
 
-def test_ten_workers_killed_in_a_row_cost_no_task_its_attempts(
+def test_ten_workers_killed_in_a_row_bring_no_task_near_its_last_attempt(
     board: Path, waiting: SqliteStore, machine: Machine
 ) -> None:
     for _ in range(10):
@@ -58,9 +64,46 @@ def test_ten_workers_killed_in_a_row_cost_no_task_its_attempts(
         heard(victim, "claimed")
         killed(victim)
 
-    worker(waiting, HASHED).release_dead()
+    # Four times five tasks that were new, then six that were not, one by one.
+    assert sql(board, "SELECT max(attempts), sum(attempts) FROM embedding_tasks") == [(2, 26)]
+    worker(waiting, HASHED).drain(threading.Event(), quiet)
+    assert_whole(waiting, HASHED)
 
-    assert sql(board, "SELECT DISTINCT status, attempts FROM embedding_tasks") == [("pending", 0)]
+
+DIES_OF_ONE_TEXT = """
+import os, signal, sys, threading
+from pathlib import Path
+from pegboard.app import quiet
+from pegboard.board.worker import Worker, WorkerSettings
+from pegboard.embed.hashed import HashedEmbedder
+from pegboard.store.sqlite.store import SqliteStore
+
+class Mortal(HashedEmbedder):
+    def embed(self, texts):
+        if any("poison" in text for text in texts):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().embed(texts)
+
+store = SqliteStore(Path(sys.argv[1]))
+Worker(store, Mortal(), WorkerSettings(max_attempts=3)).drain(threading.Event(), quiet)
+"""
+
+
+def test_a_text_that_kills_its_workers_is_given_up_and_takes_no_other_with_it(
+    board: Path, waiting: SqliteStore
+) -> None:
+    waiting.items.put([item("poison", "Is deadly.")], HASHED.fingerprint)
+    ends = []
+    while not ends or ends[-1] != 0:
+        assert len(ends) < 10
+        done = subprocess.run([sys.executable, "-c", DIES_OF_ONE_TEXT, str(board)], timeout=60)
+        ends.append(done.returncode)
+
+    assert ends == [-signal.SIGKILL] * 3 + [0]
+    unready = "SELECT name, embedding_status FROM items WHERE embedding_status <> 'ready'"
+    assert sql(board, unready) == [("poison", "failed")]
+    assert sql(board, "SELECT last_error FROM embedding_tasks") == [("its worker died 3 times",)]
+    assert maintain.check(waiting) == []
 
 
 def test_the_leases_of_a_dead_process_are_taken_back_at_once(
@@ -112,13 +155,14 @@ def test_a_lease_of_another_machine_is_respected_until_it_expires(
     here = worker(waiting, HASHED)
     here.release_dead()
     foreign = f"elsewhere.example:{gone.pid}:0000"
-    assert len(waiting.tasks.claim(HASHED.fingerprint, foreign, 20, 3600.0)) == 20
+    assert len(waiting.tasks.claim(HASHED.fingerprint, foreign, 20, 3600.0)) == 19
+    assert len(waiting.tasks.claim(HASHED.fingerprint, foreign, 20, 3600.0)) == 1
 
     assert here.release_dead() == 0
     assert here.step() is False
 
     sql(board, "UPDATE embedding_tasks SET lease_until = 1.0")
-    assert here.step() is True
+    here.drain(threading.Event(), quiet)
     assert_whole(waiting, HASHED)
 
 
@@ -129,7 +173,7 @@ def test_a_worker_whose_lease_was_taken_over_does_no_harm_when_it_finishes_late(
     heard(slow, "claimed")
     sql(board, "UPDATE embedding_tasks SET lease_until = 1.0")
     quick = worker(waiting, HASHED)
-    assert quick.step() is True
+    quick.drain(threading.Event(), quiet)
     assert quick.report.embedded == 20
 
     assert _let_go(slow)[0] == 0

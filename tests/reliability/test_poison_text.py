@@ -168,7 +168,7 @@ def test_an_answer_of_the_wrong_shape_is_a_failure_and_nothing_is_hung(
 
     assert hand.step() is True
     make_due(board)
-    assert hand.step() is True
+    assert [hand.step() for _ in range(4)] == [True, True, True, False]
 
     assert vectors(store) == {}
     assert (hand.report.embedded, hand.report.failed) == (0, 3)

@@ -213,7 +213,7 @@ def test_what_cannot_be_read_is_rejected_and_the_rest_goes_on(tmp_path):
             "mcptools/mail/loop.py",
             "mcptools/mail/pipe.py",
         ],
-        "unreadable",
+        "not_a_file",
     )
     assert isinstance(last, Candidate)
 
@@ -275,7 +275,7 @@ def test_a_layout_that_cannot_be_read_does_not_hide_the_other(tmp_path):
     write(tmp_path, "mcptools/mail/send.py")
     (tmp_path / "gentools").symlink_to("nowhere")
     first, second = scan(tmp_path)
-    assert code(first) == "unreadable"
+    assert code(first) == "not_a_file"
     assert isinstance(second, Candidate)
 
 

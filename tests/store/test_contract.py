@@ -251,15 +251,21 @@ def plan(store, topic, name, params):
     return [row[3] for row in store.database.rows(f"EXPLAIN QUERY PLAN {sql}", params)]
 
 
-def test_a_claim_looks_tasks_up_by_their_index(sqlite_store):
+@pytest.mark.parametrize("query", ["due", "claim_fresh", "claim_again"])
+def test_a_claim_looks_tasks_up_by_their_index(sqlite_store, query):
     steps = plan(
         sqlite_store,
         "tasks",
-        "claim",
+        query,
         {"fingerprint": 1, "owner": "me", "limit": 9, "lease_until": 9, "now": 0},
     )
-    assert any("USING INDEX embedding_tasks_claim" in step for step in steps)
-    assert not [step for step in steps if step.startswith("SCAN")]
+    assert any("INDEX embedding_tasks_claim (fingerprint=? AND status=?" in s for s in steps)
+    assert not [step for step in steps if step.startswith("SCAN embedding_tasks")]
+
+
+def test_counting_looks_each_item_s_task_up_by_its_unique_index(sqlite_store):
+    steps = plan(sqlite_store, "tasks", "counts", {"fingerprint": 1})
+    assert any("SEARCH t USING INDEX sqlite_autoindex_embedding_tasks_1" in s for s in steps)
 
 
 def test_an_item_is_looked_up_by_its_unique_index(sqlite_store):

@@ -58,11 +58,11 @@ class _Search:
         began = time.perf_counter()
         with ThreadPoolExecutor(max_workers=1) as pool:
             asked = self._ask_embedder(pool)
-            words = self._by_words() if self._wants_words(asked) else []
+            words = self._by_words() if self.ask.mode is not Mode.VECTOR else []
             waited = time.perf_counter()
             vector = self._wait(asked)
             waited = time.perf_counter() - waited
-        if vector is None and not words:
+        if vector is None and self.ask.mode is Mode.VECTOR:
             words = self._by_words()
         meaning = self._by_meaning(vector) if vector is not None else []
         legs = self._legs(vector)
@@ -74,9 +74,6 @@ class _Search:
             embed_seconds=self.embed_seconds,
             search_seconds=time.perf_counter() - began - waited,
         )
-
-    def _wants_words(self, asked: object) -> bool:
-        return self.ask.mode is not Mode.VECTOR or asked is None
 
     def _legs(self, vector: Vector | None) -> frozenset[Leg]:
         if vector is None or self.ask.mode is Mode.BM25:
@@ -182,6 +179,7 @@ def _hit(candidate: Candidate, score: float, entry: Entry, query: Query) -> Hit:
     return Hit(
         id=item.id,
         kind=item.kind,
+        namespace=item.namespace,
         name=item.name,
         category=item.category,
         source=item.scope,

@@ -62,6 +62,7 @@ class Sync:
         self._refused: list[str] = []
         self._unreadable: list[str] = []
         self._still_refused: dict[str, str] = {}
+        self._ids: dict[tuple[str, str], str] = {}
         self._scanned = 0
         self._rewrite = False
 
@@ -125,12 +126,27 @@ class Sync:
                 self._refuse(finding)
             case Candidate():
                 verdict = self.gate(finding)
-                if isinstance(verdict, Rejection):
-                    self._refuse(verdict)
-                else:
+                if isinstance(verdict, Item):
+                    verdict = self._once(verdict)
+                if isinstance(verdict, Item):
                     self._items.append(verdict)
+                else:
+                    self._refuse(verdict)
             case _:
                 assert_never(finding)
+
+    def _once(self, item: Item) -> Item | Rejection:
+        """A second item under the same id would push out the first, at every sync anew."""
+        first = self._ids.setdefault((item.namespace, item.id), item.origin)
+        if first == item.origin:
+            return item
+        return Rejection(
+            source=item.source,
+            origin=item.origin,
+            origin_hash=item.origin_hash,
+            code="duplicate_id",
+            reason=f"{item.id} is already the id of {first}; rename one of them",
+        )
 
     def _refuse(self, rejection: Rejection) -> None:
         self._rejections.append(rejection)

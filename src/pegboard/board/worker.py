@@ -41,6 +41,10 @@ class WorkReport:
     superseded: int = 0
     failed: int = 0
 
+    @property
+    def total(self) -> int:
+        return self.embedded + self.superseded + self.failed
+
 
 class Worker:
     """Can be killed at any instruction: what it held comes back when its lease ends, or sooner."""
@@ -63,12 +67,14 @@ class Worker:
         Raises `ModelUnavailable` if nothing can be embedded.
         """
         self.release_dead()
+        looked = total = 0.0
         while not stop.is_set():
             final = all_queued is None or all_queued.is_set()
             if self.step():
-                done = self.report.embedded + self.report.superseded + self.report.failed
-                left = self.store.tasks.waiting(self.embedder.fingerprint)
-                progress("embedding", done, done + left)
+                if time.monotonic() - looked > 1:
+                    looked = time.monotonic()
+                    total = self.report.total + self.store.tasks.waiting(self.embedder.fingerprint)
+                progress("embedding", self.report.total, max(int(total), self.report.total))
             elif all_queued is None or final:
                 break
             else:
@@ -86,6 +92,7 @@ class Worker:
                 stop.wait(self.settings.patience_seconds)
                 continue
             if not busy:
+                self.release_dead()
                 stop.wait(self.settings.poll_seconds)
         return self.report
 
@@ -98,13 +105,22 @@ class Worker:
         if not tasks:
             return False
         try:
-            done = self._embed(tasks)
+            done = self._embed([task for task in tasks if not self._given_up(task)])
         except BaseException:
             self.store.tasks.release(self.owner)
             raise
         hung = self.store.tasks.finish(target, self.owner, done)
         self.report.embedded += hung
         self.report.superseded += len(done) - hung
+        return True
+
+    def _given_up(self, task: Task) -> bool:
+        """Attempts beyond the limit are those that no worker lived to report."""
+        if task.attempts <= self.settings.max_attempts:
+            return False
+        died = f"its worker died {task.attempts - 1} times"
+        self.store.tasks.fail(self.owner, task, died, None)
+        self.report.failed += 1
         return True
 
     def _embed(self, tasks: list[Task]) -> list[tuple[Task, Vector]]:
@@ -150,7 +166,7 @@ class Worker:
             host, _, rest = owner.partition(":")
             pid = rest.partition(":")[0]
             if host == _host() and pid.isdecimal() and not _alive(int(pid)):
-                released += self.store.tasks.release(owner)
+                released += self.store.tasks.release(owner, died=True)
         return released
 
 

@@ -8,7 +8,7 @@ from pegboard.app import Pegboard, located
 from pegboard.cli import render
 from pegboard.cli.shared import command_options, notice, progress_bar, stop_on_signals
 from pegboard.config import PROJECT_FILE, env_name, known_settings
-from pegboard.errors import SourceError
+from pegboard.errors import BoardReadOnly, SourceError
 
 
 @click.command()
@@ -18,14 +18,10 @@ def init(board: str | None, as_json: bool) -> None:
 
     With --board only that board is made. What is there already is left as it is.
     """
-    written = None
-    if board is None and located().project != Path.cwd():
-        written = Path.cwd() / PROJECT_FILE
-        written.write_text(_template(), encoding="utf-8")
-    home = located(board=board).board.parent
-    if home.name == ".pegboard" and not (home / ".gitignore").exists():
-        home.mkdir(parents=True, exist_ok=True)
-        (home / ".gitignore").write_text("*\n", encoding="utf-8")
+    try:
+        written = _make_project(board)
+    except OSError as error:
+        raise BoardReadOnly(f"{error.filename} cannot be written: {error.strerror}") from error
     with Pegboard.open(board, create=True) as pegboard:
         facts = pegboard.status().facts
     if as_json:
@@ -35,6 +31,19 @@ def init(board: str | None, as_json: bool) -> None:
         click.echo(f"settings  {written}")
     click.echo(f"board     {facts['board']}")
     click.echo("next      pegboard add folder PATH, then pegboard sync")
+
+
+def _make_project(board: str | None) -> Path | None:
+    """The settings file, if it was not there yet, and a board folder that git leaves alone."""
+    written = None
+    if board is None and located().project != Path.cwd():
+        written = Path.cwd() / PROJECT_FILE
+        written.write_text(_template(), encoding="utf-8")
+    home = located(board=board).board.parent
+    if home.name == ".pegboard" and not (home / ".gitignore").exists():
+        home.mkdir(parents=True, exist_ok=True)
+        (home / ".gitignore").write_text("*\n", encoding="utf-8")
+    return written
 
 
 def _template() -> str:
@@ -104,7 +113,7 @@ def sync(
     Unchanged files cost no embedding. Stopping it half-way loses nothing: run it again.
     """
     with Pegboard.open(board) as pegboard, stop_on_signals() as stop:
-        if not pegboard.status().sources:
+        if not pegboard.sources():
             notice("this board has no source yet; add one with: pegboard add folder PATH")
         with progress_bar(show=not as_json) as progress:
             outcome = pegboard.sync(

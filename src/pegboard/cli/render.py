@@ -11,7 +11,8 @@ import click
 
 from pegboard.board.maintain import Status
 from pegboard.board.sync import SyncReport
-from pegboard.model import Answer, Entry, Rejection
+from pegboard.gate.characters import visible
+from pegboard.model import DEFAULT_NAMESPACE, Answer, Entry, Rejection
 from pegboard.text import first_sentence
 
 
@@ -39,11 +40,16 @@ def hits(answer: Answer) -> None:
     for number, hit in enumerate(answer.hits, start=1):
         click.echo(
             f"{number:>2}. "
-            + click.style(hit.id, bold=True)
+            + click.style(qualified(hit.namespace, hit.id), bold=True)
             + click.style(f"  {hit.score:.2f} {hit.match_type}", fg="green")
         )
         click.echo(f"    {clipped(first_sentence(hit.description), width - 4)}")
         click.secho(f"    {clipped(hit.reason, width - 4)}", dim=True)
+
+
+def qualified(namespace: str, item_id: str) -> str:
+    """An id as `show` takes it; only one outside the default namespace needs to say where."""
+    return item_id if namespace == DEFAULT_NAMESPACE else f"{namespace}/{item_id}"
 
 
 def clipped(text: str, width: int) -> str:
@@ -71,7 +77,7 @@ def entry(found: Entry) -> None:
         "kind": item.kind.value + (f" ({item.tool_type})" if item.tool_type else ""),
         "namespace": item.namespace,
         "tags": ", ".join(item.tags),
-        "from": f"{item.source} / {item.origin}",
+        "from": visible(f"{item.source} / {item.origin}"),
         "version": item.version.version if item.version else "",
         "state": "active" if found.active else f"inactive ({found.drift})",
         "embedding": embedding.status.value + (f" by {embedding.model}" if embedding.model else ""),
@@ -103,8 +109,15 @@ def status(found: Status) -> None:
         click.echo(f"{'source':<10} {record.name} ({record.kind}) {record.location}, {synced}")
 
 
+def visible_rejections(found: Sequence[Rejection]) -> list[Rejection]:
+    """An origin is a file's name: it has not been through the gate."""
+    return [
+        each._replace(origin=visible(each.origin), reason=visible(each.reason)) for each in found
+    ]
+
+
 def rejections(found: Sequence[Rejection]) -> None:
-    for each in found:
+    for each in visible_rejections(found):
         click.echo(click.style(f"{each.source} / {each.origin}", bold=True) + f"  {each.code}")
         click.echo(f"    {each.reason}")
 

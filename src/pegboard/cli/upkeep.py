@@ -21,7 +21,7 @@ def status(rejections: bool, board: str | None, as_json: bool) -> None:
         found = pegboard.status()
         refused = pegboard.rejections()
     if as_json:
-        render.print_json(refused if rejections else found)
+        render.print_json(render.visible_rejections(refused) if rejections else found)
     elif rejections:
         render.rejections(refused)
         click.echo(f"{len(refused)} refused")

@@ -40,6 +40,9 @@ class HashedEmbedder:
     def embed_query(self, text: str) -> Vector:
         return self._vector(text)
 
+    def close(self) -> None:
+        """Nothing runs in the background."""
+
     def _vector(self, text: str) -> Vector:
         sums = [0.0] * self._dimension
         folded = text if text.isascii() else fold(text)

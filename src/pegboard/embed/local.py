@@ -9,6 +9,7 @@ import json
 import math
 import os
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from functools import cached_property
@@ -32,6 +33,8 @@ CARD = "model.json"
 MAX_DEFAULT_THREADS = 4
 QUEUED_PER_THREAD = 8
 ERRORS_ONLY = 3
+RETRY_LOAD = 30.0
+"""Seconds before a model that could not be loaded is tried again."""
 HINT = "reinstall pegboard or run `make model`; until then search by words goes on"
 
 
@@ -44,6 +47,7 @@ class LocalEmbedder:
         self._lock = threading.Lock()
         self._model: _Model | None = None
         self._failure: ModelUnavailable | None = None
+        self._retry_at = 0.0
         self._pool: ThreadPoolExecutor | None = None
 
     @cached_property
@@ -106,13 +110,14 @@ class LocalEmbedder:
 
     def _loaded(self) -> "_Model":
         with self._lock:
-            if self._failure is not None:
+            if self._failure is not None and time.monotonic() < self._retry_at:
                 raise ModelUnavailable(self._failure.message, self._failure.hint)
             if self._model is None:
                 try:
                     self._model = _load(self._folder, self._card)
                 except ModelUnavailable as failure:
                     self._failure = ModelUnavailable(failure.message, failure.hint)
+                    self._retry_at = time.monotonic() + RETRY_LOAD
                     raise
             return self._model
 

@@ -88,8 +88,11 @@ class PytoolsSource:
             origin = f"{folder}/{name}"
             if _printable(name) != name:
                 yield self._rejected(
-                    _printable(origin), "", "bad_name", "the name is not UTF-8; rename it."
+                    _printable(origin), "", "bad_name", "the name is not UTF-8; rename it"
                 )
+            elif ":" in name:
+                reason = "a name with ':' would make the id ambiguous; rename it"
+                yield self._rejected(origin, "", "bad_name", reason)
             elif name.startswith(("_", ".")):
                 yield LeftOut(origin, "names that start with _ or . are private")
             else:
@@ -97,7 +100,7 @@ class PytoolsSource:
 
     def _folder_problem(self, origin: str) -> LeftOut | Rejection | None:
         found = self._stat(origin, self._root / origin)
-        if isinstance(found, Rejection):
+        if not isinstance(found, os.stat_result):
             return found
         if not stat.S_ISDIR(found.st_mode):
             return LeftOut(origin, "a folder was expected here, and this is a file")
@@ -124,7 +127,7 @@ class PytoolsSource:
     def _tool(self, origin: str, category: str, tool: str, known: Mapping[str, str]) -> Finding:
         path = self._root / origin
         found = self._stat(origin, path)
-        if isinstance(found, Rejection):
+        if not isinstance(found, os.stat_result):
             return found
         try:
             content = self._content(path, found)
@@ -161,10 +164,15 @@ class PytoolsSource:
             files=(ItemFile(file_name, content, digest, media_type="text/x-python"),),
         )
 
-    def _stat(self, origin: str, path: Path) -> os.stat_result | Rejection:
+    def _stat(self, origin: str, path: Path) -> os.stat_result | LeftOut | Rejection:
         """What the path leads to, if it leads nowhere outside the root."""
         try:
             found = path.lstat()
+        except FileNotFoundError:
+            return LeftOut(origin, "it vanished while the folder was read")
+        except OSError as error:
+            return self._unreadable(origin, error)
+        try:
             if not stat.S_ISLNK(found.st_mode):
                 return found
             found = path.stat()
@@ -191,8 +199,10 @@ class PytoolsSource:
         return content if len(content) <= self._limit else None
 
     def _unreadable(self, origin: str, error: Exception) -> Rejection:
+        """Not there, or not a file, is for good; anything else may pass, and is told apart."""
         reason = f"it cannot be read ({_cause(error)}); make it readable, or remove it"
-        return self._rejected(origin, "", "unreadable", reason)
+        passing = not isinstance(error, FileNotFoundError | IsADirectoryError | RuntimeError)
+        return self._rejected(origin, "", "unreadable" if passing else "not_a_file", reason)
 
     def _rejected(self, origin: str, digest: str, code: str, reason: str) -> Rejection:
         return Rejection(

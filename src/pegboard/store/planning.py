@@ -5,7 +5,7 @@ import json
 from typing import NamedTuple
 
 from pegboard.model import EmbeddingStatus, Fingerprint, Item
-from pegboard.text import embedding_text, source_hash
+from pegboard.text import TEXT_VERSION, embedding_text, source_hash
 
 
 class Existing(NamedTuple):
@@ -17,8 +17,7 @@ class Existing(NamedTuple):
     content_hash: str
     origin: str
     origin_hash: str
-    source_hash: str
-    embedding_status: EmbeddingStatus
+    text_version: int
     manual_override: bool
     description: str
     imported_description: str
@@ -49,6 +48,7 @@ def plan_put(item: Item, existing: Existing | None) -> Plan:
         unchanged=existing is not None
         and existing.active
         and existing.content_hash == digest
+        and existing.text_version == TEXT_VERSION
         and existing.imported_description == item.description,
     )
 
@@ -75,6 +75,9 @@ def content_hash(item: Item) -> str:
     plain = item._replace(origin="", origin_hash="", version=None)
     seen = {k: v for k, v in plain._asdict().items() if v != Item._field_defaults.get(k)}
     if item.version is not None:
-        seen["version"] = item.version._replace(manifest={}, files=())
+        named = ("version", "content_hash", "changelog", "manifest_text")
+        seen["version"] = {name: getattr(item.version, name) for name in named}
+    if item.signature is not None:
+        seen["signature"] = item.signature._asdict()
     canonical = json.dumps(seen, sort_keys=True, separators=(",", ":"), default=dict)
     return hashlib.sha256(canonical.encode()).hexdigest()

@@ -2,6 +2,7 @@
 
 import json
 import threading
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +26,8 @@ class Database:
         self.path = path
         self._busy_seconds = busy_seconds
         self._local = threading.local()
-        self._connections: list[apsw.Connection] = []
+        # Weak, so that a thread's connection goes when the thread goes.
+        self._connections: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._lock = threading.Lock()
         with told(path):
             if create:
@@ -36,7 +38,7 @@ class Database:
                 raise BoardCorrupt(
                     f"{path} is empty", "delete it, then: pegboard init, add and sync again"
                 )
-            prepare(self.connection(), path, busy_seconds)
+            prepare(self.connection(create=create), path, busy_seconds)
 
     @property
     def read_only(self) -> bool:
@@ -46,12 +48,13 @@ class Database:
     def schema(self) -> int:
         return schema_number(self.connection())
 
-    def connection(self) -> apsw.Connection:
+    def connection(self, *, create: bool = False) -> apsw.Connection:
         found: apsw.Connection | None = getattr(self._local, "connection", None)
         if found is None:
-            found = self._local.connection = open_connection(self.path, self._busy_seconds)
+            found = open_connection(self.path, self._busy_seconds, create=create)
+            self._local.connection = found
             with self._lock:
-                self._connections.append(found)
+                self._connections.add(found)
         return found
 
     def rows(self, sql: str, params: Params | None = None) -> list[Row]:
@@ -98,7 +101,7 @@ class Database:
 
     def close(self) -> None:
         with self._lock:
-            for connection in self._connections:
+            for connection in list(self._connections):
                 connection.close()
             self._connections.clear()
         self._local = threading.local()

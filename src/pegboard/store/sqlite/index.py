@@ -1,12 +1,13 @@
 """The legs in SQLite: FTS5 for words, sqlite-vec for meaning."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pegboard.model import Entry, Filters, Fingerprint, ItemId, LegHit, Vector
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Value, in_list
 from pegboard.store.sqlite.rows import entry_from
 from pegboard.store.sqlite.tasks import known_fingerprint
+from pegboard.text import FIELD_WEIGHTS
 
 SQL = load("sqlite", "index")
 
@@ -18,7 +19,7 @@ class SqliteIndex:
     def keyword(self, terms: Sequence[str], filters: Filters, limit: int) -> list[LegHit]:
         if not terms:
             return []
-        params = _filter_params(filters) | {"match": _match(terms), "limit": limit}
+        params = _filter_params(filters) | FIELD_WEIGHTS | {"match": _match(terms), "limit": limit}
         return self._ranked("keyword", params)
 
     def vector(
@@ -37,7 +38,8 @@ class SqliteIndex:
     def keyword_scores(self, terms: Sequence[str], keys: Sequence[int]) -> dict[int, float]:
         if not terms:
             return {}
-        return self._scores("keyword_scores", {"match": _match(terms), "keys": in_list(keys)})
+        params = FIELD_WEIGHTS | {"match": _match(terms), "keys": in_list(keys)}
+        return self._scores("keyword_scores", params)
 
     def vector_scores(
         self, query: Vector, target: Fingerprint, keys: Sequence[int]
@@ -54,14 +56,14 @@ class SqliteIndex:
         rows = self._db.records(SQL["entries"], {"keys": in_list(keys)})
         return {entry.key: entry for entry in map(entry_from, rows)}
 
-    def _ranked(self, query: str, params: dict[str, Value]) -> list[LegHit]:
+    def _ranked(self, query: str, params: Mapping[str, Value]) -> list[LegHit]:
         rows = self._db.rows(SQL[query], params)
         return [
             LegHit(int(key), ItemId(str(item_id)), rank, float(score))
             for rank, (key, item_id, score) in enumerate(rows, start=1)
         ]
 
-    def _scores(self, query: str, params: dict[str, Value]) -> dict[int, float]:
+    def _scores(self, query: str, params: Mapping[str, Value]) -> dict[int, float]:
         return {int(key): float(s) for key, s in self._db.rows(SQL[query], params)}
 
 

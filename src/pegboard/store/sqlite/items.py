@@ -21,7 +21,7 @@ from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Value, in_list
 from pegboard.store.sqlite.rows import as_json, entry_from, item_params, version_from
 from pegboard.store.sqlite.tasks import fingerprint_key
-from pegboard.text import index_fields
+from pegboard.text import TEXT_VERSION, index_fields
 
 SQL = load("sqlite", "items")
 TASK_SQL = load("sqlite", "tasks")
@@ -73,7 +73,8 @@ class SqliteItems:
         return [entry_from(row) for row in rows]
 
     def origins(self, source: str) -> dict[str, str]:
-        return {str(o): str(h) for o, h in self._db.rows(SQL["origins"], {"source": source})}
+        params: dict[str, Value] = {"source": source, "text_version": TEXT_VERSION}
+        return {str(o): str(h) for o, h in self._db.rows(SQL["origins"], params)}
 
     def retire(
         self, source: str, seen: Sequence[str], began: float, purge_before: float
@@ -108,11 +109,7 @@ def _existing(tx: apsw.Connection, item: Item) -> Existing | None:
     if row is None:
         return None
     found = Existing(*row)
-    return found._replace(
-        active=bool(found.active),
-        embedding_status=EmbeddingStatus(found.embedding_status),
-        manual_override=bool(found.manual_override),
-    )
+    return found._replace(active=bool(found.active), manual_override=bool(found.manual_override))
 
 
 def _touch(tx: apsw.Connection, item: Item, existing: Existing) -> None:
@@ -137,6 +134,7 @@ def _write(
         "key": key,
         "imported_description": plan.imported_description,
         "content_hash": plan.content_hash,
+        "text_version": TEXT_VERSION,
         "source_hash": plan.source_hash,
         "embedding_status": status.value,
         "now": now,

@@ -20,11 +20,11 @@ class SqliteLedger:
 
     def remove_source(self, name: str) -> bool:
         with self._db.write() as tx:
-            if tx.execute(SQL["remove_source"], {"name": name}).fetchone() is None:
-                return False
-            for step in ("remove_source_rejections", "remove_source_terms", "remove_source_items"):
-                tx.execute(SQL[step], {"name": name})
-        return True
+            known = tx.execute(SQL["remove_source"], {"name": name}).fetchone() is not None
+            tx.execute(SQL["remove_source_rejections"], {"name": name})
+            tx.execute(SQL["remove_source_terms"], {"name": name})
+            items = tx.execute(SQL["remove_source_items"], {"name": name}).fetchall()
+        return known or bool(items)
 
     def sources(self) -> list[SourceRecord]:
         return [

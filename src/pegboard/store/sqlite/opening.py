@@ -14,14 +14,15 @@ APPLICATION_ID = 0x50454742  # "PEGB"
 SETUP = """
 PRAGMA foreign_keys = ON;
 PRAGMA synchronous = NORMAL; -- with WAL, safe against anything but a power cut
-PRAGMA cache_size = -65536; -- KiB: the vectors of some 40,000 items stay in memory
+PRAGMA cache_size = -32768; -- KiB: the vectors of some 20,000 items stay in memory
 """
 
 
-def open_connection(path: Path, busy_seconds: float) -> apsw.Connection:
+def open_connection(path: Path, busy_seconds: float, *, create: bool) -> apsw.Connection:
     """A connection that can write if the file and its folder allow it, else one that reads."""
     try:
-        connection = apsw.Connection(str(path))
+        flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
+        connection = apsw.Connection(str(path), flags=flags)
         _settle(connection, busy_seconds)
     except (apsw.CantOpenError, apsw.ReadOnlyError):
         if not path.exists():

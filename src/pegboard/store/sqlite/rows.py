@@ -47,6 +47,7 @@ _BOARD_ONLY = (
     "drift_at",
     "approved_hash",
     "content_hash",
+    "text_version",
     "imported_description",
     "description_source",
     "override_at",

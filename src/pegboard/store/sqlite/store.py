@@ -15,7 +15,7 @@ from pegboard.store.sqlite.index import SqliteIndex
 from pegboard.store.sqlite.items import SqliteItems
 from pegboard.store.sqlite.ledger import SqliteLedger
 from pegboard.store.sqlite.tasks import SqliteTasks
-from pegboard.text import embedding_text, source_hash
+from pegboard.text import TEXT_VERSION, embedding_text, source_hash
 
 CHECKS = load("sqlite", "check")
 
@@ -78,7 +78,9 @@ def _wrong_hashes_of(entry: Entry) -> list[str]:
     item, found = entry.item, []
     if content_hash(item) != entry.content_hash:
         found.append(f"{item.id} is not what was put: its content hash differs")
-    if source_hash(embedding_text(item)) != entry.embedding.source_hash:
+    if entry.text_version == TEXT_VERSION and (
+        source_hash(embedding_text(item)) != entry.embedding.source_hash
+    ):
         found.append(f"{item.id} has the text hash of another text")
     files = item.version.files if item.version else ()
     return found + [

@@ -81,15 +81,18 @@ class SqliteTasks:
         if fingerprint is None:
             return []
         now = time.time()
-        params = {
+        params: dict[str, Value] = {
             "fingerprint": fingerprint,
             "owner": owner,
             "limit": limit,
             "lease_until": now + lease,
             "now": now,
         }
+        if not self._db.rows(SQL["due"], params):
+            return []  # without waiting for the write lock
         with self._db.write() as tx:
-            return [Task(*row) for row in tx.execute(SQL["claim"], params)]
+            rows = list(tx.execute(SQL["claim_fresh"], params))
+            return [Task(*row) for row in rows or tx.execute(SQL["claim_again"], params)]
 
     def finish(self, target: Fingerprint, owner: str, done: Sequence[tuple[Task, Vector]]) -> int:
         hung = 0
@@ -129,9 +132,10 @@ class SqliteTasks:
             if still_held and retry_at is None:
                 tx.execute(SQL["mark_failed"], params)
 
-    def release(self, owner: str) -> int:
+    def release(self, owner: str, *, died: bool = False) -> int:
+        query = SQL["reclaim" if died else "release"]
         with self._db.write() as tx:
-            return len(list(tx.execute(SQL["release"], {"owner": owner, "now": time.time()})))
+            return len(list(tx.execute(query, {"owner": owner, "now": time.time()})))
 
     def owners(self) -> list[str]:
         return [str(row[0]) for row in self._db.rows(SQL["owners"])]

@@ -1,6 +1,7 @@
 -- name: keyword
--- BM25 with a weight for each field: name, aliases, labels, description, parameters, body.
-SELECT i.key, i.id, -bm25(item_terms, 4.0, 3.0, 2.0, 1.0, 1.0, 0.5) AS score
+-- BM25 with a weight for each field.
+SELECT i.key, i.id, -bm25(item_terms, :name_weight, :aliases_weight, :labels_weight,
+    :description_weight, :parameters_weight, :body_weight) AS score
 FROM item_terms JOIN items i ON i.key = item_terms.rowid
 WHERE item_terms MATCH :match AND i.active AND i.visibility = 'public'
   AND (:kinds IS NULL OR i.kind IN (SELECT value FROM json_each(:kinds)))
@@ -30,7 +31,8 @@ ORDER BY score DESC, i.id, i.key LIMIT :limit;
 
 -- name: keyword_scores
 -- The plus keeps SQLite from running the match once for each row.
-SELECT rowid, -bm25(item_terms, 4.0, 3.0, 2.0, 1.0, 1.0, 0.5)
+SELECT rowid, -bm25(item_terms, :name_weight, :aliases_weight, :labels_weight,
+    :description_weight, :parameters_weight, :body_weight)
 FROM item_terms
 WHERE item_terms MATCH :match AND +rowid IN (SELECT value FROM json_each(:keys));
 

@@ -1,6 +1,6 @@
 -- name: existing
 -- What put has to know about an item that may be there already.
-SELECT key, source, active, content_hash, origin, origin_hash, source_hash, embedding_status,
+SELECT key, source, active, content_hash, origin, origin_hash, text_version,
        manual_override, description, imported_description
 FROM items WHERE namespace = :namespace AND id = :id;
 
@@ -9,14 +9,14 @@ INSERT INTO items (
   namespace, id, kind, active, scope, source, name, short_name, category, subcategory, tool_type, tags,
   visibility, author, source_protocol, routing_domain, semantic_namespace, sensitivity_tier,
   target_personas, semantic_weight, official, source_hash, embedding_status, content_hash,
-  latest_version, created_at, updated_at, origin, origin_hash, endpoint, aliases, keywords,
+  text_version, latest_version, created_at, updated_at, origin, origin_hash, endpoint, aliases, keywords,
   tech_stack, examples, executor, signature, description, imported_description, input_schema,
   output_schema, body
 ) VALUES (
   :namespace, :id, :kind, 1, :scope, :source, :name, :short_name, :category, :subcategory, :tool_type, :tags,
   :visibility, :author, :source_protocol, :routing_domain, :semantic_namespace, :sensitivity_tier,
   :target_personas, :semantic_weight, :official, :source_hash, :embedding_status, :content_hash,
-  :latest_version, :now, :now, :origin, :origin_hash, :endpoint, :aliases, :keywords,
+  :text_version, :latest_version, :now, :now, :origin, :origin_hash, :endpoint, :aliases, :keywords,
   :tech_stack, :examples, :executor, :signature, :description, :imported_description, :input_schema,
   :output_schema, :body
 ) RETURNING key;
@@ -31,6 +31,7 @@ UPDATE items SET
   sensitivity_tier = :sensitivity_tier, target_personas = :target_personas,
   semantic_weight = :semantic_weight, official = :official, source_hash = :source_hash,
   embedding_status = :embedding_status, embedding_error = '', content_hash = :content_hash,
+  text_version = :text_version,
   drift = 'none', drift_at = NULL, latest_version = :latest_version, updated_at = :now,
   origin = :origin, origin_hash = :origin_hash, endpoint = :endpoint, aliases = :aliases,
   keywords = :keywords, tech_stack = :tech_stack, examples = :examples, executor = :executor,
@@ -86,8 +87,10 @@ SELECT * FROM items WHERE active AND namespace || '/' || id = :name;
 SELECT * FROM items WHERE key > :after ORDER BY key LIMIT :limit;
 
 -- name: origins
--- An id that was taken may be free by now, so its origin is looked at again each time.
-SELECT origin, origin_hash FROM items WHERE source = :source AND active
+-- An id that was taken may be free by now, so its origin is looked at again each time; so is an
+-- item whose text was made by an older version.
+SELECT origin, origin_hash FROM items
+WHERE source = :source AND active AND text_version = :text_version
 UNION ALL
 SELECT origin, origin_hash FROM rejections WHERE source = :source AND code <> 'id_taken';
 

@@ -33,7 +33,7 @@ DELETE FROM rejections WHERE source = :name;
 DELETE FROM item_terms WHERE rowid IN (SELECT key FROM items WHERE source = :name);
 
 -- name: remove_source_items
-DELETE FROM items WHERE source = :name;
+DELETE FROM items WHERE source = :name RETURNING key;
 
 -- name: remove_source
 DELETE FROM sources WHERE name = :name RETURNING name;

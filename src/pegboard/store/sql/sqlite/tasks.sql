@@ -65,15 +65,35 @@ WHERE embedding_status IN ('pending', 'failed') RETURNING key;
 -- name: drop_all_tasks
 DELETE FROM embedding_tasks;
 
--- name: claim
--- One statement: what is due, or what a worker left when its lease ran out.
+-- name: due
+SELECT 1 FROM embedding_tasks WHERE fingerprint = :fingerprint
+  AND ((status = 'pending' AND next_attempt_at <= :now) OR (status = 'running' AND lease_until <= :now))
+LIMIT 1;
+
+-- name: claim_fresh
+-- A claim counts as an attempt at once: a worker that dies of a text cannot count it later.
 UPDATE embedding_tasks SET
-  status = 'running', attempts = attempts + 1, lease_owner = :owner, lease_until = :lease_until, updated_at = :now
+  status = 'running', attempts = 1, lease_owner = :owner, lease_until = :lease_until, updated_at = :now
 WHERE id IN (
   SELECT id FROM embedding_tasks
-  WHERE fingerprint = :fingerprint
-    AND ((status = 'pending' AND next_attempt_at <= :now) OR (status = 'running' AND lease_until <= :now))
+  WHERE fingerprint = :fingerprint AND status = 'pending' AND attempts = 0 AND next_attempt_at <= :now
   ORDER BY next_attempt_at, id LIMIT :limit)
+RETURNING id, item_key, source_hash, text, attempts;
+
+-- name: claim_again
+-- One that was tried before, or whose worker left it. Alone, so that if it kills this worker too,
+-- no other task is blamed.
+UPDATE embedding_tasks SET
+  status = 'running', attempts = attempts + 1, lease_owner = :owner, lease_until = :lease_until,
+  updated_at = :now
+WHERE id = (
+  SELECT id FROM (
+    SELECT id, attempts FROM embedding_tasks
+    WHERE fingerprint = :fingerprint AND status = 'pending' AND attempts > 0 AND next_attempt_at <= :now
+    UNION ALL
+    SELECT id, attempts FROM embedding_tasks
+    WHERE fingerprint = :fingerprint AND status = 'running' AND lease_until <= :now)
+  ORDER BY attempts, id LIMIT 1)
 RETURNING id, item_key, source_hash, text, attempts;
 
 -- name: hang_vector
@@ -110,6 +130,11 @@ UPDATE embedding_tasks SET status = 'pending', attempts = max(attempts - 1, 0), 
   lease_until = NULL, updated_at = :now
 WHERE status = 'running' AND lease_owner = :owner RETURNING id;
 
+-- name: reclaim
+-- From a worker that died: what it tried counts as tried.
+UPDATE embedding_tasks SET status = 'pending', lease_owner = NULL, lease_until = NULL, updated_at = :now
+WHERE status = 'running' AND lease_owner = :owner RETURNING id;
+
 -- name: owners
 SELECT DISTINCT lease_owner FROM embedding_tasks WHERE status = 'running';
 
@@ -129,7 +154,8 @@ SELECT CASE
     WHEN t.status IS NULL AND EXISTS (SELECT 1 FROM vectors v
       WHERE v.item_key = i.key AND v.fingerprint = :fingerprint) THEN 'ready'
     ELSE 'pending' END AS status, count(*)
-FROM items i LEFT JOIN embedding_tasks t ON t.item_key = i.key AND t.fingerprint = :fingerprint
+FROM items i LEFT JOIN embedding_tasks t
+  ON t.item_key = i.key AND t.source_hash = i.source_hash AND t.fingerprint = :fingerprint
 WHERE i.active GROUP BY 1;
 
 -- name: waiting

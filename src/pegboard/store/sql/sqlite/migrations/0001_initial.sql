@@ -33,6 +33,7 @@ CREATE TABLE items (
   embedding_error TEXT NOT NULL DEFAULT '',
 
   content_hash TEXT NOT NULL,
+  text_version INTEGER NOT NULL,
   approved_hash TEXT NOT NULL DEFAULT '',
   drift TEXT NOT NULL DEFAULT 'none' CHECK (drift IN ('none', 'changed', 'missing')),
   drift_at REAL,
@@ -142,7 +143,8 @@ CREATE TABLE embedding_tasks (
   UNIQUE (item_key, source_hash, fingerprint)
 ) STRICT;
 
-CREATE INDEX embedding_tasks_claim ON embedding_tasks (fingerprint, status, next_attempt_at);
+CREATE INDEX embedding_tasks_claim
+  ON embedding_tasks (fingerprint, status, attempts, next_attempt_at, id);
 
 CREATE TABLE sources (
   name TEXT PRIMARY KEY,
