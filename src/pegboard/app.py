@@ -4,19 +4,17 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from pegboard.board import maintain
 from pegboard.board.describe import describe
-from pegboard.board.evaluate import evaluate, read_queries
+from pegboard.board.evaluate import evaluate, find_catalogue, read_queries
+from pegboard.board.filling import Filling, Outcome
 from pegboard.board.find import Ask, FindSettings, find
-from pegboard.board.sync import Sync, SyncReport
-from pegboard.board.worker import Worker, WorkerSettings, WorkReport
+from pegboard.board.worker import Worker, WorkerSettings
 from pegboard.config import Located, Settings, load, user_config_file
 from pegboard.embed.choose import make_embedder
 from pegboard.errors import ModelUnavailable, SourceError, UsageError
@@ -48,14 +46,6 @@ def located(*, board: str | None = None, flags: Mapping[str, object] | None = No
     """The settings that hold in the working folder."""
     said = dict(flags or {}) | ({"board": board} if board else {})
     return load(cwd=Path.cwd(), environ=os.environ, flags=said, user_file=user_config_file())
-
-
-@dataclass(slots=True)
-class SyncOutcome:
-    sources: list[SyncReport] = field(default_factory=list)
-    work: WorkReport = field(default_factory=WorkReport)
-    waiting: int = 0
-    notices: list[str] = field(default_factory=list)
 
 
 class Pegboard:
@@ -186,100 +176,42 @@ class Pegboard:
         embed: bool = True,
         progress: Progress = quiet,
         stop: threading.Event | None = None,
-    ) -> SyncOutcome:
-        outcome = SyncOutcome()
-        stop = stop or threading.Event()
+    ) -> Outcome:
         chosen = self._chosen(names)
-        with self._embedding_beside(outcome, progress, stop, embed) as target:
+        filling = self._filling(progress, stop)
+        with filling.embedding(beside=embed) as target:
             for record in chosen:
-                if not stop.is_set():
-                    outcome.sources.append(self._sync_one(record, target, full, progress, stop))
-        return outcome
+                filling.read(
+                    record,
+                    self._source(record),
+                    admit,
+                    target,
+                    full=full,
+                    keep_missing_days=self.settings.sync.keep_missing_days,
+                )
+        return filling.outcome
 
-    def _sync_one(
-        self,
-        record: SourceRecord,
-        target: Fingerprint | None,
-        full: bool,
-        progress: Progress,
-        stop: threading.Event,
-    ) -> SyncReport:
-        sync = Sync(self.store, admit, record, target, progress)
-        try:
-            sync.run(
-                self._source(record),
-                full=full,
-                keep_missing_days=self.settings.sync.keep_missing_days,
-                stop=stop,
-            )
-        except SourceError as error:
-            sync.report.error = str(error)
-        if record.name not in {each.name for each in self.sources()}:
-            self.store.ledger.remove_source(record.name)  # somebody removed it meanwhile
-        return sync.report
-
-    @contextmanager
-    def _embedding_beside(
-        self, outcome: SyncOutcome, progress: Progress, stop: threading.Event, embed: bool
-    ) -> Iterator[Fingerprint | None]:
-        """What the block queues is embedded while it goes on queueing, and the rest after it.
-
-        Yields what vectors are to be like. A model that cannot be used stops nothing: what needs a
-        vector waits for it.
-        """
-        try:
-            target = self.target
-        except ModelUnavailable as error:
-            outcome.notices.append(f"nothing was embedded, search goes by words only: {error}")
-            yield None
-            return
-        all_queued = threading.Event()
-        with ThreadPoolExecutor(1) as pool:
-            working = pool.submit(self._drain, stop, progress, all_queued) if embed else None
-            try:
-                yield target
-                maintain.queue_missing(self.store, target, progress)
-            except BaseException:
-                stop.set()
-                raise
-            finally:
-                all_queued.set()
-        if working is not None:
-            outcome.work, notice = working.result()
-            outcome.notices += notice
-        outcome.waiting = self.store.tasks.waiting(target)
-
-    def _drain(
-        self, stop: threading.Event, progress: Progress, all_queued: threading.Event
-    ) -> tuple[WorkReport, list[str]]:
-        if self.embedder is None:
-            return WorkReport(), []
-        worker = self.worker()
-        try:
-            return worker.drain(stop, progress, all_queued), []
-        except ModelUnavailable as error:
-            notice = f"nothing was embedded, search goes by words only: {error}"
-            return worker.report, [notice]
+    def _filling(self, progress: Progress, stop: threading.Event | None) -> Filling:
+        settings = self._worker_settings()
+        return Filling(self.store, self.embedder, settings, progress, stop or threading.Event())
 
     def worker(self) -> Worker:
         if self.embedder is None:
             raise UsageError("embedding is disabled", "set embed.provider to something else")
+        return Worker(self.store, self.embedder, self._worker_settings())
+
+    def _worker_settings(self) -> WorkerSettings:
         embed = self.settings.embed
-        return Worker(
-            self.store,
-            self.embedder,
-            WorkerSettings(embed.batch_size, embed.lease_seconds, embed.max_attempts),
-        )
+        return WorkerSettings(embed.batch_size, embed.lease_seconds, embed.max_attempts)
 
     def backfill(
         self, *, progress: Progress = quiet, stop: threading.Event | None = None, work: bool = True
-    ) -> SyncOutcome:
+    ) -> Outcome:
         """Queue whatever has no vector of the present model, and embed it."""
-        outcome = SyncOutcome()
-        stop = stop or threading.Event()
-        with self._embedding_beside(outcome, progress, stop, work):
+        filling = self._filling(progress, stop)
+        with filling.embedding(beside=work):
             pass
-        return outcome
+        return filling.outcome
 
     def retry(self, name: str | None) -> int:
         """Make failed embeddings pending again, of one item or of all."""
@@ -311,11 +243,7 @@ class Pegboard:
     ) -> tuple[dict[str, object], list[str]]:
         """Index the folder's tools here, ask its queries, and measure. Also returns notices."""
         queries = read_queries(folder / "queries.jsonl")
-        catalogue = next(
-            (f for n in ("tools.jsonl", "tools.jsonl.gz") if (f := folder / n).is_file()), None
-        )
-        if catalogue is None:
-            raise UsageError(f"{folder} has neither tools.jsonl nor tools.jsonl.gz")
+        catalogue = find_catalogue(folder)
         if any(each.name == EVAL and each.kind != "jsonl" for each in self.sources()):
             raise UsageError(f"this board has a source {EVAL!r} of its own", "give another board")
         self.store.ledger.add_source(

@@ -20,6 +20,13 @@ class EvalQuery(NamedTuple):
     alt: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
+def find_catalogue(folder: Path) -> Path:
+    for name in ("tools.jsonl", "tools.jsonl.gz"):
+        if (folder / name).is_file():
+            return folder / name
+    raise UsageError(f"{folder} has neither tools.jsonl nor tools.jsonl.gz")
+
+
 def read_queries(path: Path) -> list[EvalQuery]:
     if not path.is_file():
         raise UsageError(f"{path} is not there", "an evaluation folder needs a queries.jsonl")

@@ -201,13 +201,16 @@ class PytoolsSource:
     def _unreadable(self, origin: str, error: Exception) -> Rejection:
         """Not there, or not a file, is for good; anything else may pass, and is told apart."""
         reason = f"it cannot be read ({_cause(error)}); make it readable, or remove it"
-        passing = not isinstance(error, FileNotFoundError | IsADirectoryError | RuntimeError)
+        passing = isinstance(error, OSError) and error.errno not in _FOR_GOOD
         return self._rejected(origin, "", "unreadable" if passing else "not_a_file", reason)
 
     def _rejected(self, origin: str, digest: str, code: str, reason: str) -> Rejection:
         return Rejection(
             source=self._name, origin=origin, origin_hash=digest, code=code, reason=reason
         )
+
+
+_FOR_GOOD = (errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.EINVAL)
 
 
 class _Refused(Exception):

@@ -66,9 +66,10 @@ WHERE embedding_status IN ('pending', 'failed') RETURNING key;
 DELETE FROM embedding_tasks;
 
 -- name: due
-SELECT 1 FROM embedding_tasks WHERE fingerprint = :fingerprint
-  AND ((status = 'pending' AND next_attempt_at <= :now) OR (status = 'running' AND lease_until <= :now))
-LIMIT 1;
+SELECT 1 WHERE EXISTS (SELECT 1 FROM embedding_tasks
+    WHERE fingerprint = :fingerprint AND status = 'pending' AND next_attempt_at <= :now)
+  OR EXISTS (SELECT 1 FROM embedding_tasks
+    WHERE fingerprint = :fingerprint AND status = 'running' AND lease_until <= :now);
 
 -- name: claim_fresh
 -- A claim counts as an attempt at once: a worker that dies of a text cannot count it later.

@@ -1,0 +1,102 @@
+"""Filling a board: sources are read while what they have queued already is being embedded."""
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from pegboard.board.maintain import queue_missing
+from pegboard.board.sync import Gate, Sync, SyncReport
+from pegboard.board.worker import Worker, WorkerSettings, WorkReport
+from pegboard.errors import ModelUnavailable, SourceError
+from pegboard.model import Fingerprint, SourceRecord
+from pegboard.ports import Embedder, Progress, Source, Store
+
+
+@dataclass(slots=True)
+class Outcome:
+    sources: list[SyncReport] = field(default_factory=list)
+    work: WorkReport = field(default_factory=WorkReport)
+    waiting: int = 0
+    notices: list[str] = field(default_factory=list)
+
+
+class Filling:
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder | None,
+        settings: WorkerSettings,
+        progress: Progress,
+        stop: threading.Event,
+    ) -> None:
+        self.store = store
+        self.embedder = embedder
+        self.settings = settings
+        self.progress = progress
+        self.stop = stop
+        self.outcome = Outcome()
+
+    @contextmanager
+    def embedding(self, *, beside: bool) -> Iterator[Fingerprint | None]:
+        """Embed what the block queues while it goes on queueing, and the rest after it.
+
+        Yields what vectors are to be like. A model that cannot be used stops nothing: what needs a
+        vector waits for it. Without `beside`, everything that is queued is left to a worker.
+        """
+        try:
+            target = self.embedder.fingerprint if self.embedder else None
+        except ModelUnavailable as error:
+            self._without_model(error)
+            yield None
+            return
+        all_queued = threading.Event()
+        with ThreadPoolExecutor(1) as pool:
+            working = pool.submit(self._work, all_queued) if beside else None
+            try:
+                yield target
+                queue_missing(self.store, target, self.progress)
+            except BaseException:
+                self.stop.set()
+                raise
+            finally:
+                all_queued.set()
+        if working is not None:
+            working.result()
+        self.outcome.waiting = self.store.tasks.waiting(target)
+
+    def _work(self, all_queued: threading.Event) -> None:
+        if self.embedder is None:
+            return
+        worker = Worker(self.store, self.embedder, self.settings)
+        try:
+            worker.drain(self.stop, self.progress, all_queued)
+        except ModelUnavailable as error:
+            self._without_model(error)
+        self.outcome.work = worker.report
+
+    def _without_model(self, error: ModelUnavailable) -> None:
+        self.outcome.notices.append(f"nothing was embedded, search goes by words only: {error}")
+
+    def read(
+        self,
+        record: SourceRecord,
+        source: Source,
+        gate: Gate,
+        target: Fingerprint | None,
+        *,
+        full: bool,
+        keep_missing_days: float,
+    ) -> None:
+        """One source. If it cannot be read, that is in its report, and the others go on."""
+        if self.stop.is_set():
+            return
+        sync = Sync(self.store, gate, record, target, self.progress)
+        self.outcome.sources.append(sync.report)
+        try:
+            sync.run(source, full=full, keep_missing_days=keep_missing_days, stop=self.stop)
+        except SourceError as error:
+            sync.report.error = str(error)
+        if record.name not in {each.name for each in self.store.ledger.sources()}:
+            self.store.ledger.remove_source(record.name)  # somebody removed it meanwhile
