@@ -20,15 +20,15 @@ def parser(about: str | None, runs: int) -> argparse.Namespace:
 
 
 def save(args: argparse.Namespace, name: str, result: dict[str, object]) -> None:
-    found = {"commit": commit(), "python": platform.python_version(), **result}
+    found = {"commit": COMMIT, "python": platform.python_version(), **result}
     text = json.dumps(found, indent=2, ensure_ascii=False)
     args.results.mkdir(parents=True, exist_ok=True)
     (args.results / f"{name}.json").write_text(text + "\n", encoding="utf-8")
     print(f"{name}: {text}")
 
 
-def commit() -> str:
-    """The commit that was measured; a plus says that files had changed since."""
+def _commit() -> str:
+    """The commit that is measured; a plus says that files have changed since."""
     here = Path(__file__).parent
     head = _git(here, "rev-parse", "--short=12", "HEAD")
     changed = _git(here, "status", "--porcelain", "--", "../src", "../demo")
@@ -38,3 +38,6 @@ def commit() -> str:
 def _git(folder: Path, *arguments: str) -> str:
     done = subprocess.run(["git", "-C", folder, *arguments], capture_output=True, text=True)
     return done.stdout.strip() if done.returncode == 0 else "unknown"
+
+
+COMMIT = _commit()  # read at the start: a long run may outlive it

@@ -6,7 +6,7 @@ import click
 
 from pegboard.app import Pegboard, located
 from pegboard.cli import render
-from pegboard.cli.shared import command_options, notice, progress_bar, stop_on_signals
+from pegboard.cli.shared import NO_SOURCE, command_options, notice, progress_bar, stop_on_signals
 from pegboard.config import PROJECT_FILE, env_name, known_settings
 from pegboard.errors import BoardReadOnly, SourceError
 
@@ -114,7 +114,7 @@ def sync(
     """
     with Pegboard.open(board) as pegboard, stop_on_signals() as stop:
         if not pegboard.sources():
-            notice("this board has no source yet; add one with: pegboard add folder PATH")
+            notice(NO_SOURCE)
         with progress_bar(show=not as_json) as progress:
             outcome = pegboard.sync(
                 names, full=full, embed=not no_embed, progress=progress, stop=stop

@@ -6,7 +6,7 @@ import click
 
 from pegboard.app import Pegboard, evaluation_board, located
 from pegboard.cli import render
-from pegboard.cli.shared import command_options, json_option, notice, progress_bar
+from pegboard.cli.shared import NO_SOURCE, command_options, json_option, notice, progress_bar
 from pegboard.errors import EXIT_NOTHING_FOUND
 from pegboard.model import Filters, Kind, Mode, ToolType
 
@@ -43,6 +43,8 @@ def search(
         answer = pegboard.search(
             " ".join(query), mode=mode, limit=limit, filters=Filters(**filters)
         )
+        if not answer.hits and not pegboard.sources():
+            notice(NO_SOURCE)
     notice(*answer.notices)
     if as_json:
         render.print_json(answer.hits)

@@ -15,6 +15,8 @@ import click
 from pegboard.app import quiet
 from pegboard.ports import Progress
 
+NO_SOURCE = "this board has no source yet; add one with: pegboard add folder PATH"
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
