@@ -1,5 +1,6 @@
 """The `pegboard` command: its subcommands, and what becomes of errors."""
 
+import gc
 import io
 import json
 import logging
@@ -56,6 +57,7 @@ def tell(error: PegboardError) -> None:
 
 
 def main() -> NoReturn:
+    gc.set_threshold(100_000)  # starting makes many objects and hardly any garbage
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # whatever the terminal cannot show

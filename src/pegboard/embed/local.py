@@ -168,33 +168,31 @@ class _Model(NamedTuple):
 
 
 def _load(folder: Path, card: _Card) -> _Model:
-    # Hashing leaves the interpreter free, so it runs beside the loading.
-    with ThreadPoolExecutor(1) as aside:
+    """Hashing the files and making the session leave the interpreter free: they run aside."""
+    with ThreadPoolExecutor(2) as aside:
         checks = [aside.submit(_verify, folder / name, card) for name in (MODEL, TOKENIZER)]
         try:
-            model = _unverified(folder, card)
+            return _unverified(folder, card, aside)
         finally:
             for check in checks:
                 check.result()  # a wrong file is the better explanation of whatever else failed
-    return model
 
 
-def _unverified(folder: Path, card: _Card) -> _Model:
+def _unverified(folder: Path, card: _Card, aside: ThreadPoolExecutor) -> _Model:
     try:
         import onnxruntime  # noqa: F401
-        import tokenizers  # noqa: F401
+
+        session = aside.submit(_session, folder / MODEL)
+        tokenizer = _tokenizer(_read(folder / TOKENIZER), card.max_tokens)
     except (ImportError, AttributeError) as error:  # AttributeError if numpy's ABI does not fit
         raise ModelUnavailable(f"{folder / MODEL} cannot be run: {error}", HINT) from error
-    failures = _onnxruntime_failures()
-    try:
-        session = _session(folder / MODEL)
-    except failures as error:
-        raise ModelUnavailable(f"{folder / MODEL} cannot be loaded: {error}", HINT) from error
-    try:
-        tokenizer = _tokenizer(_read(folder / TOKENIZER), card.max_tokens)
     except ValueError as error:
         raise ModelUnavailable(f"{folder / TOKENIZER} cannot be loaded: {error}", HINT) from error
-    return _Model(session, tokenizer, failures)
+    failures = _onnxruntime_failures()
+    try:
+        return _Model(session.result(), tokenizer, failures)
+    except failures as error:
+        raise ModelUnavailable(f"{folder / MODEL} cannot be loaded: {error}", HINT) from error
 
 
 def _session(model: Path) -> _Session:
