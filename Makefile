@@ -2,7 +2,6 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-DATA ?= ../shared/data
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check format bench model clean
@@ -38,7 +37,8 @@ check: $(VENV)/dev ## format, lint, types, tests
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
 
-bench: $(VENV)/dev ## measure quality and speed; DATA is the folder with retrieval/ and scale/
+bench: $(VENV)/dev ## measure quality and speed; DATA=folder with retrieval/ and scale/
+	@test -d "$(DATA)" || { echo "say where the data is: make bench DATA=path/to/data"; exit 2; }
 	$(BIN)/python benchmarks/quality.py --data $(DATA)
 	$(BIN)/python benchmarks/indexing.py --data $(DATA)
 	$(BIN)/python benchmarks/cold_start.py

@@ -14,7 +14,7 @@ APPLICATION_ID = 0x50454742  # "PEGB"
 SETUP = """
 PRAGMA foreign_keys = ON;
 PRAGMA synchronous = NORMAL; -- with WAL, safe against anything but a power cut
-PRAGMA cache_size = -32768; -- KiB: the vectors of some 20,000 items stay in memory
+PRAGMA cache_size = -65536; -- KiB: the vectors of some 40,000 items stay in memory
 """
 
 
