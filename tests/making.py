@@ -69,7 +69,7 @@ def work(store: Store, embedder: Embedder, limit: int = 100) -> list[Task]:
     target = embedder.fingerprint
     tasks = store.tasks.claim(target, "worker", limit, 60.0)
     vectors = embedder.embed([task.text for task in tasks])
-    store.tasks.finish(target, "worker", list(zip(tasks, vectors, strict=True)))
+    store.tasks.finish(target, list(zip(tasks, vectors, strict=True)))
     return tasks
 
 

@@ -112,7 +112,7 @@ class Tasks(Protocol):
         """Tasks that were never tried, up to the limit; if there is none, one that was."""
         ...
 
-    def finish(self, target: Fingerprint, owner: str, done: Sequence[tuple[Task, Vector]]) -> int:
+    def finish(self, target: Fingerprint, done: Sequence[tuple[Task, Vector]]) -> int:
         """Hang each vector whose item still has the text that was embedded; returns how many."""
         ...
 

@@ -217,7 +217,7 @@ def test_opposite_vectors_score_below_zero_and_unrelated_ones_zero(store):
     vectors = {"same": (1, 0), "across": (0, 1), "opposite": (-1, 0)}
     tasks = store.tasks.claim(OTHER_MODEL, "worker", 10, 60.0)
     done = [(task, make_vector(*vectors[task.text.split(".")[0]])) for task in tasks]
-    assert store.tasks.finish(OTHER_MODEL, "worker", done) == 3
+    assert store.tasks.finish(OTHER_MODEL, done) == 3
     hits = store.index.vector(make_vector(1, 0), OTHER_MODEL, Filters(), 5)
     assert names(hits) == ["same", "across", "opposite"]
     assert [hit.score for hit in hits] == pytest.approx([1.0, 0.0, -1.0])
@@ -231,7 +231,7 @@ def test_vectors_of_another_model_are_never_compared(store, embedder):
     other = make_item("other")
     store.items.put([other], OTHER_MODEL)
     [task] = store.tasks.claim(OTHER_MODEL, "worker", 10, 60.0)
-    store.tasks.finish(OTHER_MODEL, "worker", [(task, query)])
+    store.tasks.finish(OTHER_MODEL, [(task, query)])
     assert names(store.index.vector(query, OTHER_MODEL, Filters(), 5)) == ["other"]
     assert names(by_meaning(store, embedder, "other")) == ["send"]
 

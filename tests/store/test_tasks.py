@@ -22,10 +22,10 @@ def claim(store, embedder, owner="worker", limit=10, lease=LEASE):
     return store.tasks.claim(embedder.fingerprint, owner, limit, lease)
 
 
-def finish(store, embedder, tasks, owner="worker"):
+def finish(store, embedder, tasks):
     vectors = embedder.embed([task.text for task in tasks])
     done = list(zip(tasks, vectors, strict=True))
-    return store.tasks.finish(embedder.fingerprint, owner, done)
+    return store.tasks.finish(embedder.fingerprint, done)
 
 
 def status(store, item):
@@ -165,8 +165,8 @@ def test_finishing_twice_hangs_the_same_vector_again(store, embedder):
     [item] = put(store, embedder, "one")
     slow = claim(store, embedder, "slow", lease=OVER)
     quick = claim(store, embedder, "quick")
-    assert finish(store, embedder, quick, "quick") == 1
-    assert finish(store, embedder, slow, "slow") == 1
+    assert finish(store, embedder, quick) == 1
+    assert finish(store, embedder, slow) == 1
     assert status(store, item) is EmbeddingStatus.READY
     assert store.check() == []
 
@@ -395,7 +395,7 @@ def test_changing_the_model_builds_the_new_vectors_beside_the_old(store, embedde
     [key] = hang(store, embedder, item)
     store.tasks.enqueue(OTHER_MODEL, [text_of(store, item)])
     [task] = store.tasks.claim(OTHER_MODEL, "worker", 10, LEASE)
-    store.tasks.finish(OTHER_MODEL, "worker", [(task, make_vector(1, 0))])
+    store.tasks.finish(OTHER_MODEL, [(task, make_vector(1, 0))])
     assert entry_of(store, item).embedding.model == "test:another"
     assert store.index.vector_scores(make_vector(1, 0), OTHER_MODEL, [key]) == {key: 1.0}
     old = store.index.vector_scores(embedder.embed_query(task.text), embedder.fingerprint, [key])

@@ -125,7 +125,7 @@ class _Search:
             have = "item has" if missing == 1 else "items have"
             self.notices.append(
                 f"{missing:,} {have} no vector yet and can be found by words only; "
-                "make it with: pegboard backfill"
+                "embed what is missing with: pegboard backfill"
             )
 
     def _candidates(

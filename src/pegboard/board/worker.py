@@ -109,7 +109,7 @@ class Worker:
         except BaseException:
             self.store.tasks.release(self.owner)
             raise
-        hung = self.store.tasks.finish(target, self.owner, done)
+        hung = self.store.tasks.finish(target, done)
         self.report.embedded += hung
         self.report.superseded += len(done) - hung
         return True

@@ -94,7 +94,7 @@ class SqliteTasks:
             rows = list(tx.execute(SQL["claim_fresh"], params))
             return [Task(*row) for row in rows or tx.execute(SQL["claim_again"], params)]
 
-    def finish(self, target: Fingerprint, owner: str, done: Sequence[tuple[Task, Vector]]) -> int:
+    def finish(self, target: Fingerprint, done: Sequence[tuple[Task, Vector]]) -> int:
         hung = 0
         with self._db.write() as tx:
             common = {
