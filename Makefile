@@ -37,9 +37,24 @@ check: $(VENV)/dev ## format, lint, types, tests
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
 
-bench: $(VENV)/dev ## measure quality and speed; DATA=folder with retrieval/ and scale/
+$(VENV)/bench: $(VENV)/dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@touch $@
+
+# Boards are kept here, so that benchmarks share them and a stopped run goes on where it was.
+KEEP ?= build/boards
+SIZES ?= 1000,10000,100000,1000000
+
+bench: $(VENV)/bench ## measure quality and speed; DATA=folder with retrieval/ and scale/
 	@test -d "$(DATA)" || { echo "say where the data is: make bench DATA=path/to/data"; exit 2; }
-	$(BIN)/python benchmarks/quality.py --data $(DATA)
+	$(BIN)/python benchmarks/quality.py --data $(DATA) --keep $(KEEP)
+	$(BIN)/python benchmarks/ablation.py --data $(DATA) --keep $(KEEP) --texts
+	$(BIN)/python benchmarks/calibrate.py --data $(DATA) --keep $(KEEP)
+	$(BIN)/python benchmarks/no_tool.py
+	$(BIN)/python benchmarks/typing_errors.py --data $(DATA) --keep $(KEEP)
+	$(BIN)/python benchmarks/scripts.py
+	$(BIN)/python benchmarks/tokens.py --data $(DATA) --keep $(KEEP)
+	$(BIN)/python benchmarks/growth.py --data $(DATA) --keep $(KEEP) --sizes $(SIZES)
 	$(BIN)/python benchmarks/indexing.py --data $(DATA)
 	$(BIN)/python benchmarks/cold_start.py
 	$(BIN)/python benchmarks/batching.py --data $(DATA)

@@ -1,7 +1,8 @@
 """Indexing 10,000 tool files against the bare embedder on the same texts; then a sync of no change.
 
-The bare embedder runs over one half of the texts before and the other half after the sync, so that
-a machine that grows slower or quicker meanwhile favours neither.
+The bare embedder takes as many texts at once as a worker does. It runs over one half of the texts
+before and the other half after the sync, so that a machine that grows slower or quicker meanwhile
+favours neither.
 """
 
 import gzip
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from pegboard import Pegboard
 from pegboard.embed.local import LocalEmbedder
+from pegboard.embed.parts import PartsEmbedder
 from pegboard.model import Vector
 from pegboard.text import _terms_of, embedding_text
 from report import parser, save
@@ -22,7 +24,9 @@ TOOLS = 10_000
 TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "array": "list"}
 
 
-class CountingEmbedder(LocalEmbedder):
+class CountingEmbedder(PartsEmbedder):
+    """The embedder of a board, which counts the texts."""
+
     texts = 0
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
@@ -36,7 +40,7 @@ def main() -> None:
         root = Path(folder)
         written = write_tools(args.data / "scale" / "mcp_corpus.jsonl.gz", root / "tools")
         with Pegboard.open(str(root / "board.db"), create=True) as board:
-            embedder = CountingEmbedder()
+            embedder = CountingEmbedder(LocalEmbedder())
             board.embedder = embedder
             result = measure(board, embedder, root / "tools")
     save(args, "indexing", {"files": written, **result})
@@ -49,14 +53,15 @@ def measure(board: Pegboard, embedder: CountingEmbedder, tools: Path) -> dict[st
     half = len(texts) // 2
     board.remove_source("tools")
     board.add_folder(tools)
-    bare = LocalEmbedder()
+    bare = PartsEmbedder(LocalEmbedder())
     bare.embed(texts[:10])
-    before = timed(lambda: bare.embed(texts[:half]))
+    size = board.settings.embed.batch_size
+    before = timed(lambda: embed_all(bare, texts[:half], size))
     embedder.embed_query("load the model")
     _terms_of.cache_clear()  # the sync that gave the texts must not help the one that is timed
     first = timed(board.sync)
     embedded = embedder.texts
-    after = timed(lambda: bare.embed(texts[half:]))
+    after = timed(lambda: embed_all(bare, texts[half:], size))
     again = timed(board.sync)
     return {
         "tools": len(texts),
@@ -70,6 +75,11 @@ def measure(board: Pegboard, embedder: CountingEmbedder, tools: Path) -> dict[st
             "second sync": round(again, 2),
         },
     }
+
+
+def embed_all(bare: PartsEmbedder, texts: list[str], size: int) -> None:
+    for start in range(0, len(texts), size):
+        bare.embed(texts[start : start + size])
 
 
 def timed(work: object) -> float:

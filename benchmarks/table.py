@@ -1,58 +1,179 @@
-"""Write the figures in results/ into the tables of README.md here and of the one above."""
+"""Write the figures in results/ into the tables of README.md here and of the one above.
+
+A benchmark that has no result yet leaves its table as it is.
+"""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
 MARK = "<!-- figures: {} -->"
 
+Result = dict[str, Any]
+
 
 def main() -> None:
     found = {path.stem: json.loads(path.read_text("utf-8")) for path in HERE.glob("results/*.json")}
-    fill(HERE / "README.md", "quality", quality(found["quality"]))
-    fill(HERE / "README.md", "indexing", ratios(found["indexing"]))
-    fill(HERE / "README.md", "cold_start", cold_start(found["cold_start"]))
+    for name, lines in TABLES.items():
+        if name in found:
+            fill(HERE / "README.md", name, [commit(found[name]), "", *lines(found[name])])
     fill(HERE.parent / "README.md", "summary", summary(found))
 
 
 def fill(page: Path, name: str, lines: list[str]) -> None:
     """Replace what stands between the two marks of this name."""
     begin, end = MARK.format(name), MARK.format(f"end of {name}")
-    before, _, rest = page.read_text("utf-8").partition(begin)
+    text = page.read_text("utf-8")
+    if begin not in text or end not in text:
+        raise SystemExit(f"{page} has no place for the figures of {name!r}")
+    before, _, rest = text.partition(begin)
     _, _, after = rest.partition(end)
     page.write_text("\n".join([before + begin, *lines, end]) + after, encoding="utf-8")
 
 
-def quality(result: dict[str, Any]) -> list[str]:
+def quality(result: Result) -> list[str]:
     ways = ("hybrid", "rrf", "vector", "bm25")
+    legs = ("bm25", "minilm", "rrf")
     rows = [
-        [name, row["tools"], *(f"{row[way]:.3f}" for way in ways), f"{row['baseline rrf']:.3f}"]
+        [name, row["tools"], *three(row, ways), *three(row["baselines"], legs)]
         for name, row in result["sets"].items()
     ]
-    macro = [f"{result['macro ndcg@10'][way]:.3f}" for way in ways]
-    rows.append(["mean of the sets", "", *macro, ""])
-    head = ["set", "tools", "hybrid (default)", "hybrid, RRF", "vector", "bm25", "baseline RRF"]
-    return [commit(result), "", *table(head, rows)]
+    macro = three(result["macro ndcg@10"], ways)
+    rows.append(
+        ["mean of the sets", "", *macro, *three(result["macro ndcg@10 of the baselines"], legs)]
+    )
+    head = ["set", "tools", "hybrid (default)", "hybrid, RRF", "vector", "bm25"]
+    head += ["baseline BM25", "baseline MiniLM", "baseline RRF"]
+    return [*table(head, rows), "", *checks(result)]
 
 
-def ratios(result: dict[str, Any]) -> list[str]:
+def ablation(result: Result) -> list[str]:
+    lines = [*ways_table("one left out", result), ""]
+    lines += [*ways_table("one put in after the other", result), ""]
+    if held := result["leave one set out"]:
+        rows = [
+            [
+                out,
+                *three(row, ("default", "held out")),
+                row["alpha"],
+                row["LEVEL"],
+                row["HALF_SURE"],
+            ]
+            for out, row in held["sets"].items()
+        ]
+        means = three(held, ("mean with the default", "mean of the held-out sets"))
+        rows.append(["mean of the sets", *means, "", "", ""])
+        head = ["set left out", "default", "constants chosen on the others", "alpha", "LEVEL"]
+        lines += [*table([*head, "HALF_SURE"], rows), ""]
+    if texts := result.get("embedded texts"):
+        rows = [[way, *three(row, ("hybrid", "vector"))] for way, row in texts["ways"].items()]
+        where = f"embedded text, mean of {', '.join(texts['sets'])}"
+        lines += [*table([where, "hybrid", "vector"], rows), ""]
+    return lines[:-1]
+
+
+def ways_table(name: str, result: Result) -> list[str]:
+    sets = list(result["queries"])
+    rows = [
+        [way, f"{row['mean of the sets']:.3f}", *three(row, sets)]
+        for way, row in result[name].items()
+    ]
+    return table([name, "mean of the sets", *sets], rows)
+
+
+def no_tool(result: Result) -> list[str]:
+    figures = [key for key, value in result["plain"].items() if isinstance(value, float)]
+    rows = [[key, *(f"{result[pair][key]:.3f}" for pair in ("plain", "hard"))] for key in figures]
+    kinds = sorted({*result["plain"]["by why"], *result["hard"]["by why"]})
+    rows += [
+        [f"unserved right: {why}", *(sliced(result[pair], why) for pair in ("plain", "hard"))]
+        for why in kinds
+    ]
+    head = [f"at the threshold of {result['threshold']:g}", "plain", "hard"]
+    return [*table(head, rows), "", *checks(result)]
+
+
+def sliced(pair: Result, why: str) -> str:
+    row = pair["by why"].get(why)
+    return f"{row['right']:.3f} of {row['questions']}" if row else ""
+
+
+def typing_errors(result: Result) -> list[str]:
+    columns = list(result["recall@5"]["hybrid"])
+    rows = [[mode, *three(row, columns)] for mode, row in result["recall@5"].items()]
+    return [*table([f"recall@5 of {result['tries']}", *columns], rows), "", *checks(result)]
+
+
+def scripts(result: Result) -> list[str]:
+    columns = list(result["recall@5"]["bm25"])
+    rows = [[mode, *three(row, columns)] for mode, row in result["recall@5"].items()]
+    return [*table([f"recall@5 of {result['queries']}", *columns], rows), "", *checks(result)]
+
+
+def tokens(result: Result) -> list[str]:
+    columns = ("queries", "hits, mean", "median", "p95", "most")
+    rows = [[name, *(row[key] for key in columns)] for name, row in result["boards"].items()]
+    return [*table(["board", *columns], rows), "", *checks(result)]
+
+
+def growth(result: Result) -> list[str]:
+    rows = [
+        [
+            f"{int(size):,}",
+            *(f"{row['search / embedding'][share]:.2f}" for share in ("p50", "p95")),
+            f"{row['added to embedding, as searches run']['p50']:.2f}",
+            f"{row['search / embedding, processor time']['p50']:.2f}",
+            row["first search of a new process, ms"],
+            f"{row['memory, MiB']:g}",
+            *(f"{row[f'{what}, bytes an item']:,}" for what in ("memory", "disk")),
+            row["build, ms an item"],
+        ]
+        for size, row in result["sizes"].items()
+    ]
+    head = ["items", "search / embedding, p50", "p95", "added to embedding, p50"]
+    head += ["processor time, p50"]
+    head += ["first search, ms", "memory, MiB", "memory, bytes an item", "disk, bytes an item"]
+    picture = "![Search against embedding the query, by the number of items](growth.png)"
+    return [*table([*head, "build, ms an item"], rows), "", *checks(result), "", picture]
+
+
+def ratios(result: Result) -> list[str]:
     rows = [[key, value] for key, value in result.items() if isinstance(value, int | float)]
-    return [commit(result), "", *table(["", ""], rows)]
+    return table(["", ""], rows)
 
 
-def cold_start(result: dict[str, Any]) -> list[str]:
+def cold_start(result: Result) -> list[str]:
     rows = [[name, f"{ratio:.2f}"] for name, ratio in result["ratio to bare script"].items()]
-    return [commit(result), "", *table(["command", "time, as a ratio to the bare script"], rows)]
+    return table(["command", "time, as a ratio to the bare script"], rows)
 
 
-def summary(found: dict[str, dict[str, Any]]) -> list[str]:
+TABLES: dict[str, Callable[[Result], list[str]]] = {
+    "quality": quality,
+    "ablation": ablation,
+    "no_tool": no_tool,
+    "typing_errors": typing_errors,
+    "scripts": scripts,
+    "tokens": tokens,
+    "growth": growth,
+    "indexing": ratios,
+    "cold_start": cold_start,
+}
+
+
+def summary(found: dict[str, Result]) -> list[str]:
     macro = found["quality"]["macro ndcg@10"]
     first, second = (value for key, value in found["indexing"].items() if " / " in key)
     cold = found["cold_start"]["ratio to bare script"]["search, hybrid"]
     rows = [
         ["nDCG@10, mean of seven public sets: hybrid", f"{macro['hybrid']:.3f}"],
         ["the same with RRF; by meaning alone; by words alone", spread(macro)],
+        *(
+            [f"search among {int(size):,} tools, against embedding the query", times(row)]
+            for size, row in found.get("growth", {}).get("sizes", {}).items()
+            if int(size) >= 10_000
+        ),
         ["indexing 10,000 files, against the bare embedder", f"{first:.2f} times"],
         ["syncing them again unchanged, against the first time", f"{100 * second:.1f} %"],
         ["a cold search, against only loading the model", f"{cold:.2f} times"],
@@ -60,11 +181,28 @@ def summary(found: dict[str, dict[str, Any]]) -> list[str]:
     return [*table(["", ""], rows), "", commit(found["quality"])]
 
 
+def times(row: Result) -> str:
+    return f"{row['search / embedding']['p50']:.2f} times"
+
+
 def spread(macro: dict[str, float]) -> str:
-    return "; ".join(f"{macro[way]:.3f}" for way in ("rrf", "vector", "bm25"))
+    return "; ".join(three(macro, ("rrf", "vector", "bm25")))
 
 
-def commit(result: dict[str, Any]) -> str:
+def three(row: Result, columns: "list[str] | tuple[str, ...]") -> list[str]:
+    """Figures with three digits."""
+    return [f"{row[column]:.3f}" for column in columns]
+
+
+def checks(result: Result) -> list[str]:
+    rows = [
+        [name, f"{each['found']:g}", each["target"], "yes" if each["met"] else "**no**"]
+        for name, each in result["checks"].items()
+    ]
+    return table(["target", "found", "wanted", "met"], rows)
+
+
+def commit(result: Result) -> str:
     return f"Commit {result['commit']}, Python {result['python']}."
 
 

@@ -4,25 +4,30 @@ import hashlib
 import time
 from array import array
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
 
 from pegboard.model import (
     Candidate,
+    Filters,
     Fingerprint,
     Item,
     ItemFile,
     ItemId,
     Kind,
+    LegHit,
     Signature,
     Task,
     ToolType,
     Vector,
     Version,
     Visibility,
+    WordQuery,
 )
 from pegboard.ports import Embedder, Store
+from pegboard.store.sqlite.store import SqliteStore
 
 SOURCE = "tools"
 
@@ -36,6 +41,19 @@ def make_item(name: str = "send", **fields: Any) -> Item:
     fields.setdefault("origin", f"{category}/{name}.py")
     fields.setdefault("origin_hash", f"hash of {name}")
     return Item(name=name, **fields)
+
+
+def filler(count: int) -> list[Item]:
+    """Items that share no word with anything a test asks for."""
+    return [make_item(f"filler{n}", description="Nothing of note here.") for n in range(count)]
+
+
+def word_hits(
+    store: Store, terms: Sequence[str], filters: Filters | None = None, limit: int = 10
+) -> list[LegHit]:
+    """What the keyword leg finds for any of these terms."""
+    asked = WordQuery(tuple(terms), tuple(terms))
+    return list(store.index.keyword(asked, filters or Filters(), limit).hits)
 
 
 def make_candidate(files: Sequence[ItemFile] = (), **fields: object) -> Candidate:
@@ -56,6 +74,11 @@ def make_file(path: str = "send.py", content: bytes = b"pass\n", **fields: Any) 
 
 def make_vector(*values: float) -> Vector:
     return Vector(array("f", values).tobytes())
+
+
+def in_memory() -> SqliteStore:
+    """A board for one thread that never touches the disk: quick to make, gone when closed."""
+    return SqliteStore(Path(":memory:"), create=True)
 
 
 def entry_of(store: Store, item: Item):

@@ -120,8 +120,48 @@ def test_an_unknown_mode_is_refused_with_the_known_ones(board):
         board.search("send", mode="magic")
 
 
+@pytest.mark.parametrize("threshold", [-0.1, 1.1])
+def test_a_threshold_that_no_score_can_have_is_refused(board, threshold):
+    with pytest.raises(UsageError, match="threshold"):
+        board.search("send", threshold=threshold)
+
+
+def test_a_threshold_holds_for_every_hit_and_without_one_everything_is_shown(board):
+    scores = [hit.score for hit in board.search("send a message", threshold=0.0).hits]
+    assert len(scores) == 3
+    strict = board.search("send a message", threshold=scores[1])
+    assert [hit.score for hit in strict.hits] == [each for each in scores if each >= scores[1]]
+
+
+def test_what_comes_nearest_is_told_only_if_nothing_fits(board):
+    best = board.search("send a message", threshold=0.0)
+    assert (len(best.hits), best.nearest) == (3, ())
+    none = board.search("send a message", threshold=1.0)
+    assert none.hits == ()
+    assert none.nearest == best.hits
+
+
+def test_near_duplicates_are_folded_into_one_on_request(board, tools):
+    text = (tools / "mcptools/mail/send_email.py").read_text()
+    (tools / "mcptools/chat/send_email.py").write_text(text)
+    board.sync()
+    plain = board.search("send email", threshold=0.0)
+    folded = board.search("send email", threshold=0.0, diverse=True)
+    assert [hit.name for hit in plain.hits[:2]] == ["send_email", "send_email"]
+    assert [hit.name for hit in folded.hits].count("send_email") == 1
+    assert folded.hits[0].like_it == (plain.hits[1].id,)
+
+
+def test_an_answer_is_explained_on_request(board):
+    assert board.search("refund").explanation is None
+    explanation = board.search("give money back", explain=True).explanation
+    assert explanation.query == "give money back"
+    assert explanation.items[0].id == "mcptools:payments:refund_payment"
+
+
 def test_no_hit_is_an_answer(board):
-    assert board.search("xylophone", mode="bm25").hits == ()
+    answer = board.search("xylophone", mode="bm25", threshold=0.0)
+    assert (answer.hits, answer.nearest) == ((), ())
 
 
 def test_show_raises_what_a_program_can_tell_apart(board, tools):
@@ -146,7 +186,7 @@ def test_a_folder_that_is_none_is_a_source_error_and_adds_nothing(board, tmp_pat
 def test_a_source_that_is_gone_is_reported_and_not_raised(board, tools):
     tools.rename(tools.with_name("moved"))
     assert str(tools) in board.sync().sources[0].error
-    assert board.search("refund").hits
+    assert board.search("refund", threshold=0.0).hits
 
 
 def test_status_backfill_refresh_retry_and_check(board):
@@ -159,7 +199,7 @@ def test_status_backfill_refresh_retry_and_check(board):
 
 def test_a_removed_source_takes_its_tools_along(board):
     board.remove_source("my-tools")
-    assert board.search("refund").hits == ()
+    assert board.search("refund", threshold=0.0).hits == ()
     with pytest.raises(UsageError, match="no source 'my-tools'"):
         board.remove_source("my-tools")
 

@@ -44,6 +44,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SCOPES = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
 _SQL = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE)\b")
 _QUERY_NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+_INCLUDED = re.compile(r"^ *-- include: (\w+)$", re.MULTILINE)
 
 
 class Module(NamedTuple):
@@ -314,9 +315,13 @@ class Queries(NamedTuple):
 def queries(house: Path) -> list[Queries]:
     modules = [module for module in read(house) if layer_of(module.name) == "store"]
     found = []
-    for file in sorted((house / "store" / "sql").rglob("*.sql")):
-        if file.parent.name == "migrations":
-            continue
+    files = [f for f in (house / "store" / "sql").rglob("*.sql") if f.parent.name != "migrations"]
+    included = {
+        file.with_name(f"{name}.sql")
+        for file in files
+        for name in _INCLUDED.findall(file.read_text("utf-8"))
+    }
+    for file in sorted(set(files) - included):
         topic = (file.parent.name, file.stem)
         users = [(m, name) for m in modules for name, loads in _loads(m.tree) if loads == topic]
         found.append(Queries(file, _QUERY_NAME.findall(file.read_text("utf-8")), users))

@@ -10,18 +10,26 @@ from pegboard.model import Signature, Version, Visibility
 from pegboard.text import (
     MAX_BODY,
     MAX_EMBEDDED,
+    MAX_WORD,
+    PART_MARK,
     embedding_text,
     first_sentence,
     fold,
     index_fields,
+    name_key,
     parameters,
     prose,
+    sections,
+    signature,
     source_hash,
     spoken,
     terms,
+    variants,
+    words,
 )
 
 relaxed = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+costly = settings(relaxed, max_examples=60)  # whole items take their time to make
 anything = st.text(st.characters(), max_size=200)
 DOCSTRING = """Send a letter. It may take days.
 
@@ -42,14 +50,14 @@ def test_the_example_in_the_docstring_holds():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("createIssue", ["creat", "issu", "createissue"]),
-        ("CreateIssue", ["creat", "issu", "createissue"]),
-        ("create_issue", ["creat", "issu", "createissue"]),
+        ("createIssue", ["creat", "issu", "createissu"]),
+        ("CreateIssue", ["creat", "issu", "createissu"]),
+        ("create_issue", ["creat", "issu", "createissu"]),
         ("create-issue", ["creat", "issu"]),
-        ("CREATE_ISSUE", ["creat", "issu", "createissue"]),
+        ("CREATE_ISSUE", ["creat", "issu", "createissu"]),
         ("HTTPServer", ["http", "server", "httpserver"]),
         ("parseJSON", ["pars", "json", "parsejson"]),
-        ("getHTTPResponseCode", ["get", "http", "respons", "code", "gethttpresponsecode"]),
+        ("getHTTPResponseCode", ["get", "http", "respons", "code", "gethttpresponsecod"]),
         ("__init__", ["init"]),
         ("_", []),
         ("s3", ["s3"]),
@@ -144,7 +152,7 @@ def test_the_terms_of_two_texts_are_the_terms_of_each(left, right):
     assert terms(f"{left} {right}") == terms(left) + terms(right)
 
 
-@relaxed
+@costly
 @given(item=items())
 def test_index_fields_hold_the_terms_of_their_own_fields(item):
     fields = index_fields(item)
@@ -175,9 +183,19 @@ def test_the_text_to_embed_says_what_the_item_is_for():
         target_personas=("developer",),
     )
     assert embedding_text(item) == (
-        "create Issue. git hub. Send a letter. It may take days. A second paragraph. bugs, work."
+        f"create Issue{PART_MARK}Send a letter. It may take days. A second paragraph. bugs, work."
         " ticket. open a bug. /issues. code. forge. developer"
     )
+
+
+def test_an_item_that_says_nothing_of_itself_is_embedded_by_its_category_and_name():
+    assert embedding_text(make_item("createIssue", category="git_hub", description="")) == (
+        "git hub create Issue"
+    )
+
+
+def test_an_item_without_a_name_to_speak_is_embedded_by_what_it_says():
+    assert embedding_text(make_item("!", description="Send a letter.")) == "Send a letter"
 
 
 UNHEARD = {
@@ -196,25 +214,30 @@ UNHEARD = {
 }
 
 
-@relaxed
+@costly
 @given(item=items(), field=st.sampled_from(sorted(UNHEARD)))
 def test_ids_origins_and_audit_fields_never_change_the_text_to_embed(item, field):
     changed = item._replace(**{field: UNHEARD[field]})
     assert embedding_text(changed) == embedding_text(item)
 
 
-@relaxed
+@costly
 @given(item=items())
-def test_the_text_to_embed_is_bounded_on_one_line_and_always_the_same(item):
+def test_the_text_to_embed_is_bounded_of_two_lines_at_most_and_always_the_same(item):
     text = embedding_text(item)
+    parts = text.split(PART_MARK)
     assert text == embedding_text(item)
-    assert len(text) <= MAX_EMBEDDED
-    assert text == " ".join(text.split())
+    assert len(parts) <= 2
+    assert all(len(part) <= MAX_EMBEDDED for part in parts)
+    assert all(part == " ".join(part.split()) for part in parts)
+    assert len(parts) == 1 or all(parts)
     assert source_hash(text) == source_hash(embedding_text(item))
 
 
 def test_a_long_text_to_embed_is_cut():
-    assert len(embedding_text(make_item(description="word " * 5000))) <= MAX_EMBEDDED
+    item = make_item("x" * 5000, description="word " * 5000)
+    label, body = embedding_text(item).split(PART_MARK)
+    assert max(len(label), len(body)) <= MAX_EMBEDDED
 
 
 @relaxed
@@ -325,8 +348,140 @@ def test_any_property_is_a_parameter(name, described):
     assert (found, text) == (name, described if isinstance(described, str) else "")
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("run_query", "runQuery"),
+        ("run_query", "Run query"),
+        ("run_query", "RUN-QUERY!"),
+        ("run_query", " run  query "),
+        ("HTTPServer", "http server"),
+        ("café", "CAFE\u0301"),
+        ("Straße", "STRASSE"),
+        ("ｒｕｎ", "run"),
+        ("创建 问题", "创建问题"),
+        ("समस्या बनाएँ", "समस्या_बनाएँ"),
+    ],
+)
+def test_all_spellings_of_a_name_have_one_key(one, other):
+    assert name_key(one) == name_key(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("run_query", "run_queries"), ("a1", "a2"), ("की", "को"), ("ดี", "ดู"), ("C", "C2")],
+)
+def test_different_names_have_different_keys(one, other):
+    assert name_key(one) != name_key(other)
+
+
+@pytest.mark.parametrize("name", ["", "!", "🎉", "___", "- -"])
+def test_a_name_without_a_letter_or_digit_has_no_key(name):
+    assert name_key(name) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("createIssue", ["create", "issue"]),
+        ("creating_issues", ["creating", "issues"]),
+        ("HTTPServer 2", ["http", "server", "2"]),
+        ("Café Größe Straße", ["cafe", "grosse", "strasse"]),
+        ("łódź_ØRSTED", ["łodz", "ørsted"]),
+        ("Создать задачу", ["создать", "задачу"]),
+        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
+        ("GitHub上创建issue", ["git", "hub", "issue"]),
+        ("创建问题", []),
+        ("?!", []),
+    ],
+)
+def test_words_are_the_parts_of_identifiers_as_they_are_spelled(text, found):
+    assert words(text) == found
+
+
+@relaxed
+@given(text=anything)
+def test_every_word_has_a_term_and_no_space(text):
+    for word in words(text):
+        assert terms(word)
+        assert word == "".join(word.split())
+
+
+@relaxed
+@given(word=st.text(st.characters(codec="ascii", categories=["Ll"]), min_size=1, max_size=12))
+def test_the_variants_of_a_word_are_itself_and_itself_less_one_letter(word):
+    found = variants(word)
+    assert found[0] == word
+    assert len(found) == len(set(found)) <= len(word) + 1
+    assert {len(each) for each in found[1:]} <= {len(word) - 1}
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [("isue", "issue"), ("isssue", "issue"), ("issur", "issue"), ("isseu", "issue"), ("x", "xy")],
+)
+def test_two_words_one_typing_error_apart_have_a_variant_in_common(said, meant):
+    assert set(variants(said)) & set(variants(meant))
+
+
+def test_sections_are_what_prose_leaves_out():
+    assert prose(DOCSTRING) + sections(DOCSTRING) == DOCSTRING
+    assert "Args" in sections(DOCSTRING)
+
+
+def call(properties, required=(), name="create_issue"):
+    schema = {"type": "object", "properties": properties, "required": list(required)}
+    return signature(make_item(name, input_schema=schema))
+
+
+def test_a_signature_names_what_is_required_first_and_marks_the_rest():
+    properties = {"body": {"type": "string"}, "title": {"type": "string"}, "n": {"type": "integer"}}
+    assert call(properties, ["title"]) == (
+        "create_issue(title: string, body?: string, n?: integer)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        ({"type": "array", "items": {"type": "string"}}, "string[]"),
+        ({"type": "array"}, "any[]"),
+        ({"type": ["string", "null"]}, "string"),
+        ({"enum": ["low", "high"]}, "low|high"),
+        ({"enum": list(range(9)), "type": "integer"}, "integer"),
+        ({"anyOf": []}, "any"),
+        (True, "any"),
+    ],
+)
+def test_a_signature_says_each_type_in_one_word(schema, said):
+    assert call({"x": schema}, ["x"], "f") == f"f(x: {said})"
+
+
+def test_a_long_signature_is_cut_but_never_in_what_is_required():
+    properties = {f"p{n}": {"type": "string"} for n in range(30)}
+    assert call(properties).endswith("p11?: string, …)")
+    assert call(properties, list(properties)).count(":") == 30
+
+
+@pytest.mark.parametrize("schema", [{}, {"properties": []}, {"required": 7}])
+def test_an_item_without_parameters_has_an_empty_signature(schema):
+    assert signature(make_item("now", input_schema=schema)) == "now()"
+
+
+@costly
+@given(item=items())
+def test_any_item_has_a_signature(item):
+    assert signature(item).startswith(item.name)
+
+
+def test_the_rest_of_a_very_long_word_is_not_looked_at():
+    assert terms("x" * MAX_WORD) == terms("x" * 10 * MAX_WORD)
+
+
 @pytest.mark.timeout(10)
-@pytest.mark.parametrize("action", [prose, first_sentence, terms], ids=lambda each: each.__name__)
+@pytest.mark.parametrize(
+    "action", [prose, first_sentence, terms, words, name_key], ids=lambda each: each.__name__
+)
 @pytest.mark.parametrize(
     "unit",
     [

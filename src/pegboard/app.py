@@ -4,6 +4,7 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -11,13 +12,22 @@ from typing import Self
 
 from pegboard.board import maintain
 from pegboard.board.describe import describe
-from pegboard.board.evaluate import evaluate, find_catalogue, read_queries
+from pegboard.board.evaluate import (
+    EVALUATED,
+    EvalQuery,
+    Filled,
+    evaluate,
+    fill,
+    find_catalogue,
+    read_queries,
+)
 from pegboard.board.filling import Filling, Outcome
 from pegboard.board.find import Ask, FindSettings, find
+from pegboard.board.sweep import Bench, sweep
 from pegboard.board.worker import Worker, WorkerSettings
-from pegboard.config import Located, Settings, load, user_config_file
+from pegboard.config import Located, SearchSettings, Settings, load, user_config_file
 from pegboard.embed.choose import make_embedder
-from pegboard.errors import ModelUnavailable, SourceError, UsageError
+from pegboard.errors import ModelUnavailable, UsageError
 from pegboard.gate.admission import NAMESPACE_RULE, admit, is_namespace
 from pegboard.model import (
     DEFAULT_NAMESPACE,
@@ -30,12 +40,14 @@ from pegboard.model import (
     SourceRecord,
 )
 from pegboard.ports import Progress, Source, Store
+from pegboard.search.boosts import BoostSettings
 from pegboard.search.fusion import FusionSettings, Method
 from pegboard.sources.jsonl import JsonlSource
 from pegboard.sources.pytools import PytoolsSource
 from pegboard.store.sqlite.store import SqliteStore
 
-EVAL = "eval"
+SEARCH_THREADS = 4
+"""So many searches may look up meaning at the same time."""
 
 
 def quiet(step: str, done: int, total: int | None) -> None:
@@ -67,6 +79,7 @@ class Pegboard:
             dimension=embed.dimension,
             threads=embed.threads,
         )
+        self._beside = ThreadPoolExecutor(SEARCH_THREADS, "pegboard-search")
 
     @classmethod
     def open(cls, board: str | None = None, *, create: bool = False, **flags: object) -> Self:
@@ -94,6 +107,7 @@ class Pegboard:
         self.close()
 
     def close(self) -> None:
+        self._beside.shutdown()
         if self.embedder is not None:
             self.embedder.close()
         self.store.close()
@@ -105,18 +119,33 @@ class Pegboard:
         mode: str | None = None,
         limit: int | None = None,
         filters: Filters | None = None,
+        threshold: float | None = None,
+        diverse: bool = False,
+        explain: bool = False,
     ) -> Answer:
+        """The hits that fit, best first; if none does, `nearest` has the three that come closest.
+
+        What is not given is taken from the settings. A threshold that is given holds for every hit;
+        0 lets everything through.
+        """
         found = self.settings.search
         wanted = found.limit if limit is None else limit
         if wanted < 1:
             raise UsageError(f"limit is {limit}; it must be at least 1")
+        if threshold is not None and not 0 <= threshold <= 1:
+            raise UsageError(f"threshold is {threshold}; it must be from 0 to 1")
         if mode not in (None, *Mode):
             raise UsageError(f"mode is {mode!r}; it must be one of {', '.join(Mode)}")
-        ask = Ask(query, Mode(mode or found.mode), filters or Filters(), wanted)
-        fusion = FusionSettings(
-            Method(found.fusion), found.alpha, found.k, found.bm25_weight, found.vector_weight
+        ask = Ask(
+            text=query,
+            mode=Mode(mode or found.mode),
+            filters=filters or Filters(),
+            limit=wanted,
+            threshold=threshold,
+            diverse=diverse,
+            explain=explain,
         )
-        return find(self.store, self.embedder, ask, FindSettings(found.depth, fusion))
+        return find(self.store, self.embedder, ask, find_settings(found), beside=self._beside)
 
     def show(self, name: str) -> Entry:
         return describe(self.store, name)
@@ -242,36 +271,38 @@ class Pegboard:
         self, folder: Path, *, mode: str, limit: int, progress: Progress = quiet
     ) -> tuple[dict[str, object], list[str]]:
         """Index the folder's tools here, ask its queries, and measure. Also returns notices."""
-        queries = read_queries(folder / "queries.jsonl")
-        catalogue = find_catalogue(folder)
-        if any(each.name == EVAL and each.kind != "jsonl" for each in self.sources()):
-            raise UsageError(f"this board has a source {EVAL!r} of its own", "give another board")
-        self.store.ledger.add_source(
-            SourceRecord(name=EVAL, kind="jsonl", location=str(catalogue.resolve()))
-        )
-        outcome = self.sync([EVAL], progress=progress)
-        if outcome.sources[0].error:
-            raise SourceError(outcome.sources[0].error)
-        if refused := outcome.sources[0].rejected.total():
-            outcome.notices.append(
-                f"{refused} of the tools were refused; to see why, keep the board with "
-                "--board FILE, then: pegboard status --rejections --board FILE"
-            )
-        if outcome.waiting or outcome.work.failed:
-            outcome.notices.append(
-                f"measured without the vectors of {outcome.waiting + outcome.work.failed} tools"
-            )
+        queries, filled = self._evaluation(folder, progress)
         measured = evaluate(
             queries,
             lambda text: self.search(
-                text, mode=mode, limit=limit, filters=Filters(sources=(EVAL,))
+                text, mode=mode, limit=limit, filters=EVALUATED, threshold=0.0
             ),
-            lambda item_id: item_id.removeprefix(f"{EVAL}:"),
-            lambda done, total: progress("asking", done, total),
+            self.settings.search.threshold,
+            progress,
         )
-        report = outcome.sources[0]
-        tools = report.added + report.changed + report.unchanged
-        return measured | {"tools": tools, "mode": mode}, outcome.notices
+        return measured | {"tools": filled.tools, "mode": mode}, filled.notices
+
+    def sweep(
+        self, folder: Path, *, progress: Progress = quiet
+    ) -> tuple[dict[str, object], list[str]]:
+        """As `evaluate`, in search of settings that would do better."""
+        if self.target is None:
+            raise UsageError(
+                "embedding is disabled, so there is nothing to weigh words against",
+                "set embed.provider to something else",
+            )
+        queries, filled = self._evaluation(folder, progress)
+        found = self.settings.search
+        bench = Bench(self.store, self.embedder, find_settings(found), found.threshold)
+        report, notices = sweep(bench, queries, progress)
+        return report | {"tools": filled.tools}, filled.notices + notices
+
+    def _evaluation(self, folder: Path, progress: Progress) -> tuple[list[EvalQuery], Filled]:
+        queries = read_queries(folder / "queries.jsonl")
+        catalogue = find_catalogue(folder)
+        return queries, fill(
+            self.store, catalogue, lambda names: self.sync(names, progress=progress)
+        )
 
     def _chosen(self, names: Sequence[str]) -> list[SourceRecord]:
         sources = {record.name: record for record in self.sources()}
@@ -299,6 +330,28 @@ class Pegboard:
         if record.kind not in make:
             raise UsageError(f"source {record.name!r} is of the unknown kind {record.kind!r}")
         return make[record.kind]()
+
+
+def find_settings(found: SearchSettings) -> FindSettings:
+    return FindSettings(
+        depth=found.depth,
+        fusion=FusionSettings(
+            method=Method(found.fusion),
+            alpha=found.alpha,
+            k=found.k,
+            bm25_weight=found.bm25_weight,
+            vector_weight=found.vector_weight,
+            fuzzy_weight=found.fuzzy_weight,
+        ),
+        boosts=BoostSettings(
+            recency=found.boost_recency,
+            quality=found.boost_quality,
+            usage=found.boost_usage,
+            semantic_weight=found.boost_semantic_weight,
+        ),
+        threshold=found.threshold,
+        floor=found.floor,
+    )
 
 
 @contextmanager

@@ -37,14 +37,33 @@ class EmbedSettings:
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    mode: str = setting("hybrid", "default mode", choices=("hybrid", "bm25", "vector"))
+    mode: str = setting("hybrid", "default mode", choices=("hybrid", "bm25", "vector", "fuzzy"))
     limit: int = setting(5, "hits in an answer", least=1, most=1000)
-    depth: int = setting(100, "items that each leg puts forward", least=1, most=10_000)
+    depth: int = setting(30, "items that each leg puts forward", least=1, most=10_000)
+    threshold: float = setting(
+        0.2, "if the best hit scores less, no tool fits", least=0.0, most=1.0
+    )
+    floor: float = setting(
+        0.05, "if one fits, others are shown with it from this score on", least=0.0, most=1.0
+    )
     fusion: str = setting("sum", "how legs become one ranking", choices=("sum", "rrf"))
-    alpha: float = setting(0.7, "weight of meaning against words in `sum`", least=0.0, most=1.0)
+    alpha: float = setting(0.5, "weight of meaning against words in `sum`", least=0.0, most=1.0)
     k: int = setting(60, "the constant of `rrf`", least=1, most=10_000)
     bm25_weight: float = setting(1.0, "weight of words in `rrf`", least=0.0, most=100.0)
     vector_weight: float = setting(1.0, "weight of meaning in `rrf`", least=0.0, most=100.0)
+    fuzzy_weight: float = setting(0.5, "weight of guessed words in `rrf`", least=0.0, most=100.0)
+    boost_recency: float = setting(
+        0.002, "what an item changed today gains; 0 switches it off", least=0.0, most=0.02
+    )
+    boost_quality: float = setting(
+        0.01, "what the best quality gains; 0 switches it off", least=0.0, most=0.02
+    )
+    boost_usage: float = setting(
+        0.01, "what much use gains; 0 switches it off", least=0.0, most=0.02
+    )
+    boost_semantic_weight: float = setting(
+        0.01, "what a semantic weight of 2 gains; 0 switches it off", least=0.0, most=0.02
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,18 +64,21 @@ class Mode(StrEnum):
     HYBRID = "hybrid"
     BM25 = "bm25"
     VECTOR = "vector"
+    FUZZY = "fuzzy"
 
 
 class MatchType(StrEnum):
     KEYWORD = "keyword"
     SEMANTIC = "semantic"
     BOTH = "both"
+    FUZZY = "fuzzy"
 
 
 class Leg(StrEnum):
     """One ranking among those that are fused."""
 
     BM25 = "bm25"
+    FUZZY = "fuzzy"
     VECTOR = "vector"
 
 
@@ -290,6 +293,40 @@ class LegHit(NamedTuple):
     score: float
 
 
+class WordQuery(NamedTuple):
+    """Terms for a leg over words."""
+
+    terms: tuple[str, ...] = ()
+    """Those that items are scored by."""
+    lead: tuple[str, ...] = ()
+    """Those that items are looked for by: all of them, or the most telling on a large board."""
+    every: bool = False
+    """Whether an item must have every term of the lead: when each leads to too many."""
+
+
+class WordHits(NamedTuple):
+    """What a leg over words found."""
+
+    hits: tuple[LegHit, ...] = ()
+    """Items that the filters let through, by their score over the lead."""
+    first: tuple[int, ...] = ()
+    """The best on the whole board by the same score, whatever the filters."""
+    scores: Mapping[int, float] = MappingProxyType({})
+    """The scores over all terms that are known already."""
+    whole: bool = True
+    """Whether an item that is not in `scores` has none of the terms."""
+
+
+class Traits(NamedTuple):
+    """What is known of an item apart from what it says about itself."""
+
+    updated_at: float
+    download_count: int
+    quality_score: float | None
+    success_rate: float | None
+    semantic_weight: float
+
+
 class Hit(NamedTuple):
     id: ItemId
     kind: Kind
@@ -302,6 +339,52 @@ class Hit(NamedTuple):
     match_type: MatchType
     breakdown: Mapping[str, Mapping[str, float]]
     reason: str
+    signature: str = ""
+    """The call in one line: name, parameters, types."""
+    like_it: tuple[ItemId, ...] = ()
+    """Near-duplicates that were left out for this one, if that was asked for."""
+
+
+class WordFact(NamedTuple):
+    """What became of one word of the query."""
+
+    term: str
+    known: bool
+    used: bool
+    """Whether the keyword leg looked for it: the commonest words are left out on large boards."""
+    items: int | None
+    """About how many items have it; None if it is rare."""
+    read_as: tuple[str, ...] = ()
+    """The known words that a misspelled one was taken for."""
+
+
+class HitFact(NamedTuple):
+    """How one item came by its score."""
+
+    id: ItemId
+    fields: Mapping[str, tuple[str, ...]]
+    """The query's terms by the field that has them."""
+    ranks: Mapping[str, int]
+    raw: Mapping[str, float]
+    """The score each leg gave."""
+    meaning: float
+    words: float
+    """What meaning and words add to the fused value, weighted."""
+    boosts: Mapping[str, float]
+    fused: float
+    score: float
+    fate: str
+    """`shown`, or why not."""
+
+
+class Explanation(NamedTuple):
+    """Why this order: the query as it was understood, the weights, and each item's way."""
+
+    query: str
+    words: tuple[WordFact, ...]
+    weights: Mapping[str, float]
+    threshold: float
+    items: tuple[HitFact, ...]
 
 
 class Answer(NamedTuple):
@@ -311,3 +394,6 @@ class Answer(NamedTuple):
     notices: tuple[str, ...] = ()
     embed_seconds: float = 0.0
     search_seconds: float = 0.0
+    nearest: tuple[Hit, ...] = ()
+    """If nothing reaches the threshold: the three that come nearest to it."""
+    explanation: Explanation | None = None

@@ -16,7 +16,10 @@ from pegboard.model import (
     Rejection,
     SourceRecord,
     Task,
+    Traits,
     Vector,
+    WordHits,
+    WordQuery,
 )
 
 
@@ -90,6 +93,10 @@ class Items(Protocol):
         """
         ...
 
+    def take_census(self) -> None:
+        """Count the commonest terms anew, if the board has grown or shrunk much since."""
+        ...
+
 
 class Tasks(Protocol):
     def enqueue(self, target: Fingerprint, texts: Sequence[tuple[int, str, str]]) -> int:
@@ -148,17 +155,39 @@ class Tasks(Protocol):
 class Index(Protocol):
     """The legs. Filters apply before ranking; equal scores are ordered by id."""
 
-    def keyword(self, terms: Sequence[str], filters: Filters, limit: int) -> list[LegHit]: ...
+    def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        """About how many items have each term; 0 for a rare one, nothing for an unknown one."""
+        ...
+
+    def keyword(self, query: WordQuery, filters: Filters, limit: int) -> WordHits:
+        """BM25 over all fields, for items with any term of the lead or, if asked, with every."""
+        ...
+
+    def keyword_scores(self, query: WordQuery, keys: Sequence[int]) -> dict[int, float]:
+        """BM25 over all terms of the query for these items; nothing for one that has none."""
+        ...
 
     def vector(
         self, query: Vector, target: Fingerprint, filters: Filters, limit: int
     ) -> list[LegHit]: ...
 
-    def keyword_scores(self, terms: Sequence[str], keys: Sequence[int]) -> dict[int, float]: ...
-
     def vector_scores(
         self, query: Vector, target: Fingerprint, keys: Sequence[int]
     ) -> dict[int, float]: ...
+
+    def named(self, name_key: str, filters: Filters, limit: int) -> list[LegHit]:
+        """Items whose whole name this is, but for case and separators."""
+        ...
+
+    def words_near(self, variants: Sequence[str]) -> list[str]:
+        """Words of names, aliases and labels that one letter less makes one of these."""
+        ...
+
+    def words_from(self, beginning: str, limit: int) -> list[str]:
+        """Such words that begin like this, as many as the limit, in alphabetical order."""
+        ...
+
+    def traits(self, keys: Sequence[int]) -> dict[int, Traits]: ...
 
     def entries(self, keys: Sequence[int]) -> dict[int, Entry]: ...
 

@@ -11,13 +11,15 @@ import Stemmer
 
 from pegboard.model import Item, Json
 
-TEXT_VERSION = 1
+TEXT_VERSION = 2
 """Raised whenever the terms or the embedded text of an unchanged item would change."""
 
 MAX_BODY = 20_000
 MAX_WORD = 200
 """Nobody searches for the rest of a longer one, and the cache of words stays small."""
 MAX_EMBEDDED = 4_000
+PART_MARK = "\n"
+"""Between the two parts of a text to embed, label and body; neither has one inside."""
 
 # Vowel signs and tone marks belong to the word they stand in; `\w` alone would split there.
 _MARKS = (
@@ -64,7 +66,7 @@ def terms(text: str) -> list[str]:
     """Index terms in order: folded, identifiers split and kept whole, English words stemmed.
 
     >>> terms("createIssue on GitHub")
-    ['creat', 'issu', 'createissue', 'on', 'git', 'hub', 'github']
+    ['creat', 'issu', 'createissu', 'on', 'git', 'hub', 'github']
     """
     words = _ASCII_WORD.findall(text) if text.isascii() else _WORD.findall(fold(text))
     return [term for word in words for term in _terms_of(word[:MAX_WORD])]
@@ -82,7 +84,7 @@ def _terms_of(word: str) -> tuple[str, ...]:
         return _terms_beyond_ascii(word)
     parts = _PART.findall(word)
     stems = tuple(_stem(part.lower()) for part in parts)
-    return stems if len(parts) < 2 else (*stems, "".join(parts).lower())
+    return stems if len(parts) < 2 else (*stems, _stem("".join(parts).lower()))
 
 
 def _terms_beyond_ascii(word: str) -> tuple[str, ...]:
@@ -125,10 +127,13 @@ def index_fields(item: Item) -> IndexFields:
 
 
 def embedding_text(item: Item) -> str:
-    """What is embedded: stable meaning only, no ids, no audit fields; blank if there is none."""
-    parts = [
-        spoken(item.name),
-        spoken(item.category),
+    """What is embedded: stable meaning only, no ids, no audit fields; blank if there is none.
+
+    Two parts, each embedded by itself: what the item is called, and what it says it does. The
+    category is not among them: measured on seven sets, it blurs more than it tells
+    (docs/decisions/0006-ranking.md).
+    """
+    body = [
         prose(item.description),
         ", ".join(item.tags),
         ", ".join(item.keywords),
@@ -138,8 +143,44 @@ def embedding_text(item: Item) -> str:
         item.semantic_namespace,
         ", ".join(item.target_personas),
     ]
-    text = ". ".join(part.strip().rstrip(".") for part in parts if part.strip())
+    told = _one_line(". ".join(part.strip().rstrip(".") for part in body if part.strip()))
+    label = _one_line(spoken(item.name))
+    if not told:
+        return _one_line(f"{spoken(item.category)} {label}")
+    return f"{label}{PART_MARK}{told}" if label else told
+
+
+def _one_line(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).split())[:MAX_EMBEDDED]
+
+
+def name_key(name: str) -> str:
+    """What `run_query`, `runQuery` and `Run query` have in common."""
+    return "".join(_WORD.findall(fold(name))).replace("_", "").casefold()
+
+
+def words(text: str) -> list[str]:
+    """The parts of identifiers and words as they are spelled, folded but not stemmed.
+
+    Scripts without spaces have no words to tell apart, so theirs are left out.
+    """
+    found = _WORD.findall(fold(text))
+    spaced = (_UNSPACED.sub(" ", word[:MAX_WORD]).replace("_", " ") for word in found)
+    return [each for part in " ".join(spaced).split() for each in _spelled(part)]
+
+
+def _spelled(word: str) -> list[str]:
+    folded = word if word.isascii() else word.casefold()
+    return [part.lower() for part in _PART.findall(folded)] if folded.isascii() else [folded]
+
+
+def variants(word: str) -> list[str]:
+    """A word, and the word less any one letter.
+
+    Two words that differ by one letter put in, left out, changed or swapped with its neighbour have
+    a variant in common.
+    """
+    return list(dict.fromkeys((word, *(word[:i] + word[i + 1 :] for i in range(len(word))))))
 
 
 def source_hash(text: str) -> str:
@@ -160,6 +201,38 @@ def prose(description: str) -> str:
 def sections(description: str) -> str:
     """What `prose` leaves out."""
     return description[len(prose(description)) :]
+
+
+def signature(item: Item, most: int = 12) -> str:
+    """One line to act on: `create_issue(repo: string, title: string, body?: string)`.
+
+    What is required stands first and in full; of the rest at most so many that all are `most`.
+    """
+    properties = item.input_schema.get("properties")
+    if not isinstance(properties, dict):
+        return f"{item.name}()"
+    required = item.input_schema.get("required")
+    needed = [n for n in required if n in properties] if isinstance(required, list) else []
+    rest = [name for name in properties if name not in needed]
+    shown = rest[: max(most - len(needed), 0)]
+    parts = [f"{name}: {_type(properties[name])}" for name in needed]
+    parts += [f"{name}?: {_type(properties[name])}" for name in shown]
+    return f"{item.name}({', '.join(parts)}{', …' if len(shown) < len(rest) else ''})"
+
+
+def _type(schema: object) -> str:
+    """A property's type in one word, or its few choices."""
+    if not isinstance(schema, dict):
+        return "any"
+    choices = schema.get("enum")
+    if isinstance(choices, list) and 0 < len(choices) <= 4:
+        return "|".join(str(choice)[:20] for choice in choices)
+    found = schema.get("type")
+    if isinstance(found, list):
+        found = "|".join(str(each) for each in found if each != "null")
+    if found == "array":
+        return f"{_type(schema.get('items', {}))}[]"
+    return found if isinstance(found, str) and found else "any"
 
 
 def first_sentence(description: str) -> str:

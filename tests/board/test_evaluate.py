@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from math import log2
 
 import pytest
@@ -197,7 +198,7 @@ def measure(data, capsys, monkeypatch):
 
 def test_an_evaluation_prints_every_measure(measure):
     found = measure()
-    assert found.keys() >= {*MEANS, "tools", "queries", "latency_ms"}
+    assert found.keys() >= {*MEANS, "answered", "answered_right", "tools", "queries", "latency_ms"}
     assert (found["tools"], found["queries"]) == (10, 8)
     assert all(0 <= found[name] <= 1 for name in MEANS)
     assert found["recall@1"] <= found["recall@5"] <= found["recall@10"]
@@ -227,6 +228,28 @@ def test_a_limit_of_1_leaves_no_room_for_a_second_tool(measure):
     assert found["complete@10"] < found["hit@1"]
 
 
+def test_the_interval_of_the_main_measure_lies_around_it(measure):
+    found = measure()
+    low, high = found["ndcg@10_interval"]
+    assert 0 <= low < found["ndcg@10"] < high <= 1
+
+
+def test_a_threshold_decides_what_is_answered_but_not_how_it_is_ranked(measure, monkeypatch):
+    found = {}
+    for threshold in (0.0, 0.6, 1.0):
+        monkeypatch.setenv("PEGBOARD_SEARCH_THRESHOLD", str(threshold))
+        found[threshold] = measure()
+        assert found[threshold]["threshold"] == threshold
+    assert [each["answered"] for each in found.values()] == sorted(
+        (each["answered"] for each in found.values()), reverse=True
+    )
+    assert found[0.0]["answered"] == 1
+    assert found[0.0]["answered_right"] == found[0.0]["hit@1"]
+    assert found[1.0]["answered"] == found[1.0]["answered_right"] == 0
+    assert all(each["answered_right"] <= each["answered"] for each in found.values())
+    assert len({(each["ndcg@10"], each["recall@5"]) for each in found.values()}) == 1
+
+
 def test_a_board_that_is_kept_serves_the_second_run_without_embedding(measure, tmp_path, sql):
     first = measure("--board", tmp_path / "board.db")
     vectors = sql("SELECT * FROM vectors ORDER BY item_key")
@@ -252,7 +275,7 @@ def test_refused_tools_are_told_and_the_rest_is_measured(measure, data, capsys):
     capsys.readouterr()
     cli.main(["eval", str(data)], standalone_mode=False)
     out, err = capsys.readouterr()
-    assert "tools        10" in out
+    assert re.search(r"^tools +10$", out, re.MULTILINE)
     assert "1 of the tools were refused" in err
 
 

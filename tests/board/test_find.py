@@ -30,8 +30,11 @@ class OutOfOrder(HashedEmbedder):
 
 @pytest.fixture
 def ask(board):
+    """Whatever is found is shown, unless a threshold is given."""
+
     def run(text, mode=Mode.HYBRID, *, embedder=board.embedder, fusion=None, depth=100, **rest):
         settings = FindSettings(depth, fusion or FusionSettings())
+        rest = {"threshold": 0.0} | rest
         return find(board.store, embedder, Ask(text, mode, **rest), settings)
 
     return run
@@ -63,37 +66,39 @@ def test_a_hybrid_search_ranks_what_either_leg_found(ask):
     assert names(ask("pin", Mode.BM25)) == ["pin_message"]
 
 
-@pytest.mark.parametrize("limit", [1, 2, 5, 6, 100])
 @pytest.mark.parametrize("mode", Mode)
-def test_the_limit_cuts_the_same_ranking_shorter(ask, limit, mode):
+def test_the_limit_cuts_the_same_ranking_shorter(ask, mode):
     whole = names(ask("send a message", mode, limit=100))
-    assert names(ask("send a message", mode, limit=limit)) == whole[:limit]
+    for limit in (1, 2, 5, 6, 100):
+        assert names(ask("send a message", mode, limit=limit)) == whole[:limit]
 
 
 def test_a_limit_beyond_the_depth_is_still_served(ask):
     assert len(ask("send", limit=6, depth=1).hits) == 6
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n\t", "\u3000"])
 @pytest.mark.parametrize("mode", Mode)
-def test_a_blank_query_finds_nothing_and_says_why(ask, text, mode):
-    answer = ask(text, mode)
-    assert (answer.hits, answer.notices) == ((), ("the query is empty",))
+def test_a_blank_query_finds_nothing_and_says_why(ask, mode):
+    for text in ("", " ", "\n\t", "\u3000"):
+        answer = ask(text, mode)
+        assert (answer.hits, answer.notices) == ((), ("the query is empty",))
 
 
-@pytest.mark.parametrize("text", ["?!", "…", "---", "🙂", "\x00", "a\x00b", "\ud800"])
 @pytest.mark.parametrize("mode", Mode)
-def test_a_query_without_words_is_answered_all_the_same(ask, text, mode):
-    assert len(ask(text, mode).hits) <= 5
+def test_a_query_without_words_is_answered_all_the_same(ask, mode):
+    for text in ("?!", "…", "---", "🙂", "\x00", "a\x00b", "\ud800"):
+        assert len(ask(text, mode).hits) <= 5
 
 
-@pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize("mode", Mode)
 @pytest.mark.parametrize("fusion", FUSIONS, ids=["sum", "rrf", "words only"])
-def test_scores_lie_between_0_and_1_and_fall(ask, query, mode, fusion):
-    scores = [hit.score for hit in ask(query, mode, fusion=fusion, limit=10).hits]
-    assert all(0 <= score <= 1 for score in scores)
-    assert scores == sorted(scores, reverse=True)
+def test_scores_lie_between_0_and_1_and_fall_with_the_sum(ask, mode, fusion):
+    """A score says how sure one can be; by ranks a less sure one may stand before a surer one."""
+    for query in QUERIES:
+        scores = [hit.score for hit in ask(query, mode, fusion=fusion, limit=10).hits]
+        assert all(0 <= score <= 1 for score in scores)
+        if fusion.method is Method.SUM:
+            assert scores == sorted(scores, reverse=True), query
 
 
 @pytest.mark.parametrize("mode", Mode)
@@ -113,7 +118,7 @@ def test_equal_scores_are_ordered_by_id(board, ask, folder):
 
 def test_the_breakdown_has_the_score_of_each_leg_and_the_rank_where_it_was_found(ask):
     hit = ask("refund payment").hits[0]
-    assert hit.breakdown.keys() == {"bm25", "vector"}
+    assert hit.breakdown.keys() == {"bm25", "vector", "boosts"}
     assert hit.breakdown["bm25"]["rank"] == hit.breakdown["vector"]["rank"] == 1
     assert hit.breakdown["bm25"]["score"] > 0
     assert 0 < hit.breakdown["vector"]["score"] <= 1
@@ -123,12 +128,13 @@ def test_the_breakdown_has_the_score_of_each_leg_and_the_rank_where_it_was_found
 def test_the_ranks_of_a_single_leg_count_from_1(ask, mode, leg):
     hits = ask("send a message", mode).hits
     assert [hit.breakdown[leg]["rank"] for hit in hits] == list(range(1, len(hits) + 1))
-    assert all(hit.breakdown.keys() == {leg} for hit in hits)
+    assert all(hit.breakdown.keys() == {leg, "boosts"} for hit in hits)
 
 
 def test_a_hit_that_one_leg_put_forward_still_has_the_score_of_the_other(ask):
     hits = ask("message", depth=1, limit=1, fusion=FusionSettings(alpha=0.5)).hits
-    assert all(hit.breakdown.keys() == {"bm25", "vector"} for hit in hits)
+    assert len(hits) == 1
+    assert all(hit.breakdown.keys() >= {"bm25", "vector"} for hit in hits)
 
 
 def test_the_match_type_says_what_the_hit_rests_on(ask):
@@ -148,7 +154,6 @@ def test_the_reason_names_the_shared_words_as_the_reader_wrote_them(ask):
     assert "\n" not in hit.reason
 
 
-@pytest.mark.parametrize("mode", Mode)
 @pytest.mark.parametrize(
     ("filters", "expected"),
     [
@@ -164,13 +169,14 @@ def test_the_reason_names_the_shared_words_as_the_reader_wrote_them(ask):
         (Filters(sources=("gentools",)), set()),
     ],
 )
-def test_filters_never_let_another_item_in(board, ask, folder, other, mode, filters, expected):
+def test_filters_never_let_another_item_in(board, ask, folder, other, filters, expected):
     folder.path("maps/measure_distance").unlink()
     other.write("maps/measure_distance", "Send mail message words far.", '__tags__ = ["far"]')
     board.add_folder(other.root, name="second", namespace="blue")
     board.sync()
-    answer = ask("send mail message words customer", mode, filters=filters, limit=100)
-    assert {hit.name for hit in answer.hits} == expected
+    for mode in Mode:
+        answer = ask("send mail message words customer", mode, filters=filters, limit=100)
+        assert {hit.name for hit in answer.hits} == expected, mode
 
 
 def test_filters_apply_before_the_depth_cuts(ask):

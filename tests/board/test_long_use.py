@@ -96,7 +96,7 @@ def test_a_source_that_was_removed_leaves_nothing_that_cannot_be_removed(board):
     board.sync()
     board.store.database.rows("DELETE FROM sources")
     board.remove_source("tools")
-    assert board.search("letter").hits == ()
+    assert board.search("letter", threshold=0.0).hits == ()
 
 
 def test_an_evaluation_does_not_take_the_place_of_a_source_with_its_name(board, tools, tmp_path):

@@ -33,11 +33,16 @@ class Ran(NamedTuple):
 
 @pytest.fixture(autouse=True)
 def desk(tmp_path, monkeypatch):
-    """An empty working folder, and the quick embedder that needs no model."""
+    """An empty working folder, and the quick embedder that needs no model.
+
+    Nothing is held back for its score: scores are fitted to the real model, on real boards.
+    """
     folder = tmp_path / "desk"
     folder.mkdir()
     monkeypatch.chdir(folder)
     monkeypatch.setenv("PEGBOARD_EMBED_PROVIDER", "test")
+    monkeypatch.setenv("PEGBOARD_SEARCH_THRESHOLD", "0")
+    monkeypatch.setenv("PEGBOARD_SEARCH_FLOOR", "0")
     return folder
 
 

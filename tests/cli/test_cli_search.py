@@ -13,6 +13,9 @@ FIELDS = {
     "match_type",
     "breakdown",
     "reason",
+    "namespace",
+    "signature",
+    "like_it",
 }
 
 ODD_QUERIES = {
@@ -62,12 +65,12 @@ def test_search_as_json_has_every_field(pegboard, board):
         assert hit.keys() >= FIELDS
         assert 0 <= hit["score"] <= 1
         assert hit["match_type"] in ("keyword", "semantic", "both")
-        assert hit["breakdown"].keys() <= {"bm25", "vector"}
+        assert hit["breakdown"].keys() <= {"bm25", "vector", "boosts"}
         assert (hit["kind"], hit["source"]) == ("tool", "mcptools")
         assert hit["reason"]
 
 
-@pytest.mark.parametrize("mode", ["bm25", "vector", "hybrid"])
+@pytest.mark.parametrize("mode", ["bm25", "vector", "fuzzy", "hybrid"])
 def test_every_mode_finds_the_tool(pegboard, board, mode):
     found = ids(pegboard("search", "refund payment", "--mode", mode, "--json"))
     assert found[0] == "mcptools:payments:refund_payment"
@@ -75,7 +78,15 @@ def test_every_mode_finds_the_tool(pegboard, board, mode):
 
 def test_search_that_finds_nothing_exits_with_1(pegboard, board):
     ran = pegboard("search", "xylophone", "--mode", "bm25")
-    assert (ran.code, ran.out, ran.err) == (1, "", "nothing found\n")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith("nothing found\n")
+    assert "--mode hybrid" in ran.err
+
+
+def test_search_that_finds_nothing_within_filters_suggests_to_go_without(pegboard, board):
+    ran = pegboard("search", "message", "--category", "none")
+    assert (ran.code, ran.out) == (1, "")
+    assert "without them" in ran.err
 
 
 def test_search_that_finds_nothing_prints_an_empty_list_as_json(pegboard, board):
@@ -98,6 +109,9 @@ def test_an_empty_query_finds_nothing_and_says_so(pegboard, board):
         ("search", "x", "--mode", "magic"),
         ("search", "x", "--kind", "thing"),
         ("search", "x", "--type", "perl"),
+        ("search", "x", "--threshold", "1.1"),
+        ("search", "x", "--threshold", "high"),
+        ("search", "x", "--budget-tokens", "0"),
         ("search", "x", "--nonsense"),
         ("show",),
         ("nonsense",),
@@ -171,7 +185,9 @@ def test_search_without_a_board_says_how_to_make_one(pegboard, desk):
 
 def test_search_on_an_empty_board_finds_nothing(pegboard):
     pegboard("init")
-    assert pegboard("search", "anything").code == 1
+    ran = pegboard("search", "anything")
+    assert (ran.code, ran.out) == (1, "")
+    assert "pegboard add folder" in ran.err
 
 
 def test_another_board_can_be_named_by_flag_or_variable(pegboard, board, desk, monkeypatch):

@@ -3,6 +3,7 @@ import pytest
 from pegboard.embed.choose import make_embedder
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.local import LocalEmbedder
+from pegboard.embed.parts import PartsEmbedder
 from pegboard.errors import ConfigError
 from pegboard.ports import Embedder
 
@@ -16,7 +17,9 @@ def make(
 @pytest.mark.parametrize("model", ["", "all-MiniLM-L6-v2"])
 @pytest.mark.parametrize("device", ["auto", "cpu"])
 def test_local_is_the_packaged_model_on_the_cpu(model, device):
-    assert isinstance(make("local", model, device), LocalEmbedder)
+    made = make("local", model, device)
+    assert isinstance(made, PartsEmbedder)
+    assert made.fingerprint == LocalEmbedder().fingerprint
 
 
 def test_another_local_model_is_refused_and_the_packaged_one_named():
@@ -38,7 +41,8 @@ def test_an_unknown_device_is_refused_by_name():
 @pytest.mark.parametrize(("asked", "given"), [(0, 256), (64, 64)])
 def test_the_test_provider_ranks_by_hashed_ngrams_in_the_dimension_asked_for(asked, given):
     embedder = make("test", dimension=asked)
-    assert isinstance(embedder, HashedEmbedder)
+    assert isinstance(embedder, PartsEmbedder)
+    assert embedder.embed_query("a letter") == HashedEmbedder(given).embed_query("a letter")
     assert embedder.fingerprint.dimension == given
 
 

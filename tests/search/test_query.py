@@ -5,7 +5,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pegboard.search.query import MAX_CHARACTERS, MAX_TERMS, parse
+from pegboard.model import WordQuery
+from pegboard.search import query as queries
+from pegboard.search.query import MAX_CHARACTERS, MAX_TERMS, choose, known_share, parse
+from pegboard.text import terms
 
 relaxed = settings(max_examples=300, deadline=None)
 anything = st.text(st.characters(), max_size=300)
@@ -63,7 +66,7 @@ def test_a_hundred_kilobytes_of_anything_are_cut_to_size(piece):
 
 
 @pytest.mark.parametrize(
-    ("raw", "terms"),
+    ("raw", "expected"),
     [
         ("send AND letter", {"send", "letter"}),
         ('"send" OR letter*', {"send", "letter"}),
@@ -73,8 +76,8 @@ def test_a_hundred_kilobytes_of_anything_are_cut_to_size(piece):
         ("send'; DROP TABLE items; --", {"send", "drop", "tabl", "item"}),
     ],
 )
-def test_operators_become_words_or_vanish(raw, terms):
-    assert set(parse(raw).terms) == terms
+def test_operators_become_words_or_vanish(raw, expected):
+    assert set(parse(raw).terms) == expected
 
 
 def test_words_that_say_nothing_are_left_out():
@@ -110,3 +113,86 @@ def test_a_query_in_any_script_has_terms(raw):
 
 def test_spaces_of_all_kinds_become_one():
     assert parse(" send\u3000\n a\t\u2028letter ").text == "send a letter"
+
+
+def test_the_words_are_those_of_the_terms_as_they_were_spelled():
+    assert parse("Creating the Isues in GitHub").words == ("creating", "isues", "git", "hub")
+    assert parse("creatIsue créer").words == ("creat", "isue", "creer")
+
+
+@relaxed
+@given(raw=anything)
+def test_every_word_stands_for_a_term(raw):
+    query = parse(raw)
+    assert all(set(terms(word)) & set(query.terms) for word in query.words)
+    assert len(set(query.words)) == len(query.words)
+
+
+@pytest.mark.parametrize("raw", ["runQuery", "run_query", "Run  query?", "RUN-QUERY"])
+def test_a_query_has_the_key_of_the_name_that_it_may_be(raw):
+    assert parse(raw).name_key == "runquery"
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Budgets that a handful of terms can use up."""
+    monkeypatch.setattr(queries, "MAX_POSTINGS", 300)
+    monkeypatch.setattr(queries, "LEAD_POSTINGS", 20)
+
+
+def test_on_a_small_board_all_known_terms_are_looked_for_in_the_order_they_were_said():
+    counted = {"send": 0, "letter": 0, "post": 0}
+    assert choose(["post", "unheard", "send"], counted) == WordQuery(
+        ("post", "send"), ("post", "send")
+    )
+
+
+def test_no_known_term_is_nothing_to_look_for():
+    assert choose([], {}) == choose(["unheard"], {"send": 0}) == WordQuery()
+
+
+def test_common_terms_lead_nowhere_but_still_count(small):
+    chosen = choose(["send", "zebra", "a"], {"send": 100, "zebra": 0, "a": 150})
+    assert chosen == WordQuery(("send", "zebra", "a"), ("zebra",))
+
+
+def test_the_commonest_are_left_out_where_even_counting_them_costs_too_much(small):
+    chosen = choose(["send", "zebra", "a"], {"send": 100, "zebra": 0, "a": 250})
+    assert chosen == WordQuery(("send", "zebra"), ("zebra",))
+
+
+def test_a_single_term_leads_however_common_it_is(small):
+    assert choose(["a", "x"], {"a": 10**6}) == WordQuery(("a",), ("a",))
+
+
+def test_where_all_are_common_an_item_must_have_the_rarest_three(small):
+    counted = {"a": 400, "b": 300, "c": 200, "d": 150}
+    chosen = choose(list("abcd"), counted)
+    assert chosen.every
+    assert chosen.lead == ("b", "c", "d")
+    assert set(chosen.lead) <= set(chosen.terms)
+
+
+@relaxed
+@given(counted=st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 10**6)), data=st.data())
+def test_the_choice_is_among_the_known_terms_and_its_work_is_bounded(counted, data):
+    said = data.draw(st.lists(st.sampled_from("abcdefghxyz"), unique=True))
+    chosen = choose(said, counted)
+    known = [term for term in said if term in counted]
+    assert list(chosen.terms) == [term for term in known if term in chosen.terms]
+    assert set(chosen.lead) <= set(chosen.terms)
+    assert bool(chosen.lead) == bool(known)
+    least = min((counted[term] for term in known), default=0)
+    if not chosen.every:
+        assert sum(counted[each] for each in chosen.terms) <= max(queries.MAX_POSTINGS, least)
+        assert sum(counted[each] for each in chosen.lead) <= max(queries.LEAD_POSTINGS, least)
+    assert all(
+        counted[taken] <= counted[left]
+        for taken in chosen.lead
+        for left in set(known) - set(chosen.lead)
+    )
+
+
+@pytest.mark.parametrize(("said", "share"), [([], 0.0), (["a"], 1.0), (["a", "x"], 0.5), ("x", 0)])
+def test_the_known_share_is_that_of_the_terms(said, share):
+    assert known_share(said, {"a": 0, "b": 7}) == share

@@ -4,12 +4,17 @@ from hypothesis import strategies as st
 
 from making import items, make_item
 from pegboard.model import ItemId, Leg, MatchType
+from pegboard.search import reason as reasons
 from pegboard.search.fusion import Candidate
 from pegboard.search.query import parse
-from pegboard.search.reason import SEMANTIC_FLOOR, match_type, reason
+from pegboard.search.reason import SEMANTIC_FLOOR, fields_with, match_type
 
-relaxed = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+relaxed = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 LETTER = make_item("sendLetter", description="Send a letter to the office.", tags=("post",))
+
+
+def reason(found, item, query, read_as=None, *, named=False):
+    return reasons.reason(found, item, query, read_as or {}, named=named)
 
 
 def candidate(**scores):
@@ -25,6 +30,10 @@ def candidate(**scores):
         ({"bm25": 1.0, "vector": SEMANTIC_FLOOR}, MatchType.BOTH),
         ({"bm25": 0.0, "vector": 0.9}, MatchType.SEMANTIC),
         ({"vector": 0.9}, MatchType.SEMANTIC),
+        ({"fuzzy": 1.0}, MatchType.FUZZY),
+        ({"fuzzy": 1.0, "vector": 0.9}, MatchType.FUZZY),
+        ({"fuzzy": 1.0, "bm25": 1.0}, MatchType.KEYWORD),
+        ({"fuzzy": 0.0, "vector": 0.1}, MatchType.SEMANTIC),
         ({"vector": 0.1}, MatchType.SEMANTIC),
     ],
 )
@@ -82,11 +91,31 @@ def test_nobody_being_sure_is_said_as_well():
     assert reason(candidate(), LETTER, parse("weather")) == "no leg is sure of it"
 
 
+def test_a_guessed_word_is_named_with_what_it_was_read_as():
+    read_as = {"leter": ("letter", "later"), "ofice": ("offer",)}
+    said = reason(candidate(fuzzy=3.0), LETTER, parse("leter ofice"), read_as)
+    assert said == "“leter” read as “letter”"
+
+
+def test_the_name_comes_first_among_the_reasons():
+    said = reason(candidate(bm25=3.0, vector=0.7), LETTER, parse("send letter"), named=True)
+    assert said == "its name is the query; shares “send”, “letter”; meaning very close (0.70)"
+
+
+def test_the_terms_of_a_query_are_told_by_the_field_that_has_them():
+    found = fields_with(LETTER, set(parse("sending letters by post from the moon").terms))
+    assert found == {
+        "name": ("letter", "send"),
+        "labels": ("post",),
+        "description": ("letter", "send"),
+    }
+
+
 @relaxed
 @given(
     item=items(),
     text=st.text(max_size=100),
-    scores=st.dictionaries(st.sampled_from(["bm25", "vector"]), st.floats(-1, 50)),
+    scores=st.dictionaries(st.sampled_from(["bm25", "vector", "fuzzy"]), st.floats(-1, 50)),
 )
 def test_every_hit_has_a_reason_of_one_line(item, text, scores):
     said = reason(candidate(**scores), item, parse(text))

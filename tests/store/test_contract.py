@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import apsw
 import pytest
 
-from making import entry_of, hang, make_file, make_item, retire, work
+from making import entry_of, hang, make_file, make_item, retire, word_hits, work
 from pegboard.errors import BoardCorrupt, BoardMissing, BoardTooNew
-from pegboard.model import Filters, SourceRecord, Version
+from pegboard.model import SourceRecord, Version
 from pegboard.store.queries import load, migrations
 from pegboard.store.sqlite.store import SqliteStore
 
@@ -93,12 +93,17 @@ DAMAGE = {
         "DELETE FROM item_versions WHERE item_key = 1",
         "mcptools:mail:ready names version 1.0.0, which is not there",
     ),
+    "code_missing": (
+        "INSERT INTO code_blocks SELECT fingerprint, 1, seq, x'00', x'00' FROM vectors",
+        "mcptools:mail:ready may be overlooked by meaning;"
+        " embed it again with: pegboard refresh mcptools:mail:ready",
+    ),
     "edited_by_hand": (
         "UPDATE items SET author = 'Eve' WHERE key = 3",
         "mcptools:mail:disabled is not what was put: its content hash differs",
     ),
     "orphan": (
-        "INSERT INTO vectors VALUES (77, 1, 'hash', zeroblob(1024), 0)",
+        "INSERT INTO vectors VALUES (77, 77, 1, 'hash', zeroblob(1024), 0)",
         "table vectors refers to a row of items that is not there",
     ),
     "broken_constraint": (
@@ -223,7 +228,7 @@ def test_several_threads_use_one_store_at_once(store, embedder):
         for n in range(10):
             item = make_item(f"tool{number}x{n}", source=f"source{number}")
             store.items.put([item], embedder.fingerprint)
-            assert store.index.keyword([f"tool{number}x{n}"], Filters(), 1)[0].id == item.id
+            assert word_hits(store, [f"tool{number}x{n}"])[0].id == item.id
             work(store, embedder, 2)
         return number
 
@@ -242,7 +247,7 @@ def test_a_put_that_fails_half_way_leaves_nothing_behind(store, embedder):
         store.items.put([make_item("good"), make_item("bad", version=twice)], embedder.fingerprint)
     assert store.items.page(0, 10) == []
     assert store.tasks.waiting(embedder.fingerprint) == 0
-    assert store.index.keyword(["good"], Filters(), 5) == []
+    assert word_hits(store, ["good"]) == []
     assert store.items.put([make_item("good")], embedder.fingerprint).added == 1
 
 

@@ -13,6 +13,7 @@ from making import (
     make_item,
     purge,
     retire,
+    word_hits,
     work,
 )
 from pegboard.model import (
@@ -27,6 +28,7 @@ from pegboard.model import (
     ToolType,
     Version,
     Visibility,
+    WordQuery,
 )
 from pegboard.text import embedding_text, source_hash
 
@@ -232,8 +234,8 @@ def test_a_changed_text_is_found_by_its_new_words_and_not_by_its_old(store):
     item = make_item(description="Send letters.")
     store.items.put([item], None)
     store.items.put([item._replace(description="Post parcels.")], None)
-    assert store.index.keyword(["letter"], Filters(), 5) == []
-    assert [hit.id for hit in store.index.keyword(["parcel"], Filters(), 5)] == [item.id]
+    assert word_hits(store, ["letter"]) == []
+    assert [hit.id for hit in word_hits(store, ["parcel"])] == [item.id]
 
 
 def test_an_item_without_any_text_is_blank_and_gets_no_task(store, embedder):
@@ -302,7 +304,7 @@ def test_what_a_source_no_longer_has_is_retired_and_cannot_be_found(store, embed
     assert entry.drift_at is not None
     assert store.items.named("gone") == []
     assert store.items.origins(SOURCE) == {stays.origin: stays.origin_hash}
-    assert store.index.keyword(["gone"], Filters(), 5) == []
+    assert word_hits(store, ["gone"]) == []
     query = embedder.embed_query("gone")
     found = store.index.vector(query, embedder.fingerprint, Filters(), 5)
     assert [hit.key for hit in found] == keys[1:]
@@ -344,7 +346,7 @@ def test_an_item_that_comes_back_is_active_again_with_the_vector_it_had(store, e
     entry = entry_of(store, item)
     assert (entry.active, entry.drift, entry.drift_at) == (True, Drift.NONE, None)
     assert entry.embedding.status is EmbeddingStatus.READY
-    assert [hit.id for hit in store.index.keyword(["send"], Filters(), 5)] == [item.id]
+    assert [hit.id for hit in word_hits(store, ["send"])] == [item.id]
 
 
 def test_an_item_that_comes_back_before_it_was_embedded_gets_its_task_back(store, embedder):
@@ -362,7 +364,7 @@ def test_what_went_missing_before_the_given_time_is_removed_with_all_its_parts(s
     retire(store)
     assert purge(store) == (0, 1)
     assert store.items.get(item.id, item.namespace) is None
-    assert store.index.keyword_scores(["send"], [key]) == {}
+    assert store.index.keyword_scores(WordQuery(("send",)), [key]) == {}
     query = embedder.embed_query("send")
     assert store.index.vector_scores(query, embedder.fingerprint, [key]) == {}
     for table in ("item_terms", "item_versions", "version_files", "vectors", "embedding_tasks"):
@@ -382,7 +384,7 @@ def test_a_persons_description_wins_over_the_sources(store, embedder):
     assert entry.manual_override
     [task] = store.tasks.claim(embedder.fingerprint, "worker", 10, 60.0)
     assert "person" in task.text
-    assert [hit.id for hit in store.index.keyword(["person"], Filters(), 5)] == [item.id]
+    assert [hit.id for hit in word_hits(store, ["person"])] == [item.id]
 
 
 def test_the_sources_new_description_is_kept_for_the_day_the_override_is_reset(store):

@@ -2,8 +2,8 @@ import time
 
 import pytest
 
-from making import SOURCE, entry_of, hang, make_item
-from pegboard.model import Filters, Rejection, SourceRecord
+from making import SOURCE, entry_of, hang, make_item, word_hits
+from pegboard.model import Rejection, SourceRecord
 
 FOLDER = SourceRecord("tools", "pytools", "/srv/tools", "team")
 
@@ -57,7 +57,7 @@ def test_removing_a_source_takes_its_items_and_rejections_and_nothing_else(store
     assert [record.name for record in store.ledger.sources()] == ["others"]
     assert store.items.get(mine.id, mine.namespace) is None
     assert entry_of(store, theirs).key == keys[1]
-    assert store.index.keyword(["mine"], Filters(), 5) == []
+    assert word_hits(store, ["mine"]) == []
     assert origins(store) == [("others", "b")]
     assert store.check() == []
 

@@ -2,15 +2,25 @@
 
 import json
 import math
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from pegboard.errors import UsageError
-from pegboard.model import Answer
+from pegboard.board.filling import Outcome
+from pegboard.errors import SourceError, UsageError
+from pegboard.model import Answer, Filters, Hit, SourceRecord
+from pegboard.ports import Progress, Store
 
+EVAL = "eval"
+"""The source that an evaluation's tools come from."""
+EVALUATED = Filters(sources=(EVAL,))
 CUTOFF = 10
+SEED = 20_240_229
+RESAMPLES = 2_000
+OUTSIDE = RESAMPLES // 40
+"""What a 95 % interval leaves out at each end."""
 
 
 class EvalQuery(NamedTuple):
@@ -104,26 +114,82 @@ def scores(query: EvalQuery, ranking: Sequence[str]) -> dict[str, float]:
     }
 
 
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """Where the mean would lie, in 95 of 100 cases, over other queries of this sort.
+
+    By bootstrap: the mean of many samples drawn from these values, with the same seed every time.
+    """
+    draw = random.Random(SEED)  # noqa: S311 (drawing samples, not secrets)
+    size = len(values)
+    means = sorted(sum(draw.choices(values, k=size)) / size for _ in range(RESAMPLES))
+    return round(means[OUTSIDE], 4), round(means[-1 - OUTSIDE], 4)
+
+
+class Filled(NamedTuple):
+    tools: int
+    notices: list[str]
+
+
+def fill(store: Store, catalogue: Path, sync: Callable[[Sequence[str]], Outcome]) -> Filled:
+    """Put the tools on the board, as a source of their own."""
+    if any(each.name == EVAL and each.kind != "jsonl" for each in store.ledger.sources()):
+        raise UsageError(f"this board has a source {EVAL!r} of its own", "give another board")
+    store.ledger.add_source(
+        SourceRecord(name=EVAL, kind="jsonl", location=str(catalogue.resolve()))
+    )
+    outcome = sync([EVAL])
+    report, notices = outcome.sources[0], list(outcome.notices)
+    if report.error:
+        raise SourceError(report.error)
+    if refused := report.rejected.total():
+        notices.append(
+            f"{refused} of the tools were refused; to see why, keep the board with "
+            "--board FILE, then: pegboard status --rejections --board FILE"
+        )
+    if missing := outcome.waiting + outcome.work.failed:
+        notices.append(f"measured without the vectors of {missing} tools")
+    return Filled(report.added + report.changed + report.unchanged, notices)
+
+
+def name_of(item_id: str) -> str:
+    """What the data calls the item."""
+    return item_id.removeprefix(f"{EVAL}:")
+
+
+def shown(query: EvalQuery, hits: Sequence[Hit], threshold: float) -> dict[str, float]:
+    """What a user would see, to whom hits below the threshold are not shown."""
+    first = next((hit for hit in hits if hit.score >= threshold), None)
+    right = first is not None and bool(places(query, [name_of(first.id)]))
+    return {"answered": float(first is not None), "answered_right": float(right)}
+
+
 def evaluate(
     queries: Sequence[EvalQuery],
     ask: Callable[[str], Answer],
-    name_of: Callable[[str], str],
-    progress: Callable[[int, int], None],
+    threshold: float,
+    progress: Progress,
 ) -> dict[str, object]:
-    """Means over all queries, and how long a query took. `name_of` gives a hit's id in the data."""
+    """Means over all queries, and how long a query took.
+
+    `ask` is to leave no hit out: ranks are measured over all of them, and `threshold` decides
+    only what counts as answered.
+    """
     rows = []
     embed, search = [], []
     ask("warm up")
     for number, query in enumerate(queries, start=1):
         answer = ask(query.text)
-        rows.append(scores(query, [name_of(hit.id) for hit in answer.hits]))
+        ranking = [name_of(hit.id) for hit in answer.hits]
+        rows.append(scores(query, ranking) | shown(query, answer.hits, threshold))
         embed.append(answer.embed_seconds * 1000)
         search.append(answer.search_seconds * 1000)
-        progress(number, len(queries))
+        progress("asking", number, len(queries))
     means: dict[str, object] = {
         name: round(sum(row[name] for row in rows) / len(rows), 4) for name in rows[0]
     }
     return means | {
+        f"ndcg@{CUTOFF}_interval": interval([row[f"ndcg@{CUTOFF}"] for row in rows]),
+        "threshold": threshold,
         "queries": len(queries),
         "latency_ms": {"embed": _percentiles(embed), "search": _percentiles(search)},
     }

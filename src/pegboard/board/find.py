@@ -1,19 +1,43 @@
-"""The question's way: parse, ask the legs, fuse, explain."""
+"""The question's way: parse, ask the legs, fuse, boost, judge, explain."""
 
 import time
-from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from typing import NamedTuple
 
-from pegboard.errors import EmbeddingError
-from pegboard.model import Answer, Entry, Filters, Fingerprint, Hit, Leg, LegHit, Mode, Vector
+from pegboard.board.gather import Gathered, gather
+from pegboard.model import (
+    Answer,
+    Entry,
+    Explanation,
+    Filters,
+    Hit,
+    HitFact,
+    Leg,
+    Mode,
+    WordFact,
+)
 from pegboard.ports import Embedder, Store
-from pegboard.search.fusion import Candidate, FusionSettings, fuse, prefer
+from pegboard.search.boosts import BoostSettings, boosts, total
+from pegboard.search.confidence import confidence
+from pegboard.search.fusion import (
+    Evidence,
+    FusionSettings,
+    Method,
+    Scored,
+    fuse,
+    meaning_weight,
+)
+from pegboard.search.look_alikes import groups
 from pegboard.search.query import Query, parse
-from pegboard.search.reason import match_type, reason
+from pegboard.search.reason import fields_with, match_type, reason
+from pegboard.text import signature, terms
 
-LOOK_FOR_NAME = 20
-"""How many of the first items are looked at for one that the query names."""
+NEAREST = 3
+BOOSTED_BEYOND = 5
+"""How many items after the last one that is shown may still be lifted into sight."""
+LOOK_ALIKES_AMONG = 50
+EXPLAINED_BEYOND = 5
 
 
 class Ask(NamedTuple):
@@ -21,171 +45,211 @@ class Ask(NamedTuple):
     mode: Mode = Mode.HYBRID
     filters: Filters = Filters()
     limit: int = 5
+    threshold: float | None = None
+    """What every hit must score. If it is not given, that is left to the settings."""
+    diverse: bool = False
+    explain: bool = False
 
 
 class FindSettings(NamedTuple):
-    depth: int = 100
+    depth: int = 30
     """How many items each leg puts forward."""
     fusion: FusionSettings = FusionSettings()
+    boosts: BoostSettings = BoostSettings()
+    threshold: float = 0.2
+    """If no item scores as much, none fits."""
+    floor: float = 0.05
+    """If one fits, those that score as much are shown with it."""
 
 
-def find(store: Store, embedder: Embedder | None, ask: Ask, settings: FindSettings) -> Answer:
+class Ranked(NamedTuple):
+    """An item in its place: the evidence for it, and what that makes it worth."""
+
+    scored: Scored
+    boosts: Mapping[str, float]
+    fused: float
+    score: float
+    named: bool
+    unjudged: bool
+    """Its vector is still to come, and words alone cannot say that it does not fit."""
+
+    @property
+    def key(self) -> int:
+        return self.scored.candidate.key
+
+
+def find(
+    store: Store,
+    embedder: Embedder | None,
+    ask: Ask,
+    settings: FindSettings,
+    *,
+    beside: Executor | None = None,
+) -> Answer:
     query = parse(ask.text)
     if query.blank:
         return Answer(hits=(), notices=("the query is empty",))
-    return _Search(store, embedder, ask, settings, query).answer()
+    depth = max(settings.depth, ask.limit)
+    gathered = gather(store, embedder, query, ask.mode, ask.filters, depth, beside=beside)
+    began = time.perf_counter()
+    answer = _Answering(store, ask, settings, query, gathered).answer()
+    return answer._replace(
+        embed_seconds=gathered.embed_seconds,
+        search_seconds=gathered.search_seconds + time.perf_counter() - began,
+    )
 
 
-class _Search:
+class _Answering:
     def __init__(
-        self,
-        store: Store,
-        embedder: Embedder | None,
-        ask: Ask,
-        settings: FindSettings,
-        query: Query,
+        self, store: Store, ask: Ask, settings: FindSettings, query: Query, gathered: Gathered
     ) -> None:
         self.store = store
-        self.embedder = embedder
         self.ask = ask
+        self.settings = settings
         self.query = query
-        self.fusion = settings.fusion
-        self.depth = max(settings.depth, ask.limit)
-        self.notices: list[str] = []
-        self.embed_seconds = 0.0
+        self.gathered = gathered
+        self.threshold, self.floor = self._bounds()
+
+    def _bounds(self) -> tuple[float, float]:
+        """By words alone, to share one is test enough: their scores are small on small boards."""
+        if self.ask.threshold is not None:
+            return self.ask.threshold, self.ask.threshold
+        if Leg.VECTOR not in self.gathered.evidence.legs:
+            return 0.0, 0.0
+        return self.settings.threshold, self.settings.floor
 
     def answer(self) -> Answer:
-        began = time.perf_counter()
-        with ThreadPoolExecutor(max_workers=1) as pool:
-            asked = self._ask_embedder(pool)
-            words = self._by_words() if self.ask.mode is not Mode.VECTOR else []
-            waited = time.perf_counter()
-            vector = self._wait(asked)
-            waited = time.perf_counter() - waited
-        if vector is None and self.ask.mode is Mode.VECTOR:
-            words = self._by_words()
-        meaning = self._by_meaning(vector) if vector is not None else []
-        legs = self._legs(vector)
-        ranked = fuse(self._candidates(words, meaning, vector), legs, self.fusion)
-        hits = self._hits(ranked[: max(self.ask.limit, LOOK_FOR_NAME)])
+        scored = fuse(self.gathered.evidence, self.settings.fusion)
+        reach = max(self.ask.limit, LOOK_ALIKES_AMONG if self.ask.diverse else 0)
+        ranked = self._ranked(scored[: reach + BOOSTED_BEYOND])
+        fits = any(each.score >= self.threshold or each.unjudged for each in ranked)
+        fitting = [each for each in ranked if fits and (each.score >= self.floor or each.unjudged)]
+        entries = self.store.index.entries(
+            [each.key for each in fitting[:reach] or ranked[:NEAREST]]
+        )
+        hits = self._hits(fitting[:reach], entries)
+        nearest = () if hits else self._hits(ranked[:NEAREST], entries)
         return Answer(
-            hits=hits,
-            notices=tuple(self.notices),
-            embed_seconds=self.embed_seconds,
-            search_seconds=time.perf_counter() - began - waited,
+            hits=hits[: self.ask.limit],
+            nearest=nearest,
+            notices=self.gathered.notices,
+            explanation=self._explanation(ranked, hits) if self.ask.explain else None,
         )
 
-    def _legs(self, vector: Vector | None) -> frozenset[Leg]:
-        if vector is None or self.ask.mode is Mode.BM25:
-            return frozenset({Leg.BM25})
-        if self.ask.mode is Mode.VECTOR:
-            return frozenset({Leg.VECTOR})
-        return frozenset({Leg.BM25, Leg.VECTOR})
+    def _ranked(self, scored: Sequence[Scored]) -> list[Ranked]:
+        evidence = self.gathered.evidence
+        known = {} if self.settings.boosts.off else self._traits(scored)
+        found = [self._placed(each, known.get(each.candidate.key, {}), evidence) for each in scored]
+        return sorted(found, key=lambda each: (not each.named, -each.fused))  # equals stay put
 
-    def _ask_embedder(self, pool: ThreadPoolExecutor) -> "Future[Vector] | None":
-        """The query is embedded while the words are looked up."""
-        if self.ask.mode is Mode.BM25:
-            return None
-        if self.embedder is None:
-            if self.ask.mode is Mode.VECTOR:
-                self.notices.append("embedding is disabled, so this is a search by words only")
-            return None
-        return pool.submit(self._embed, self.embedder)
+    def _traits(self, scored: Sequence[Scored]) -> dict[int, Mapping[str, float]]:
+        now = time.time()
+        traits = self.store.index.traits([each.candidate.key for each in scored])
+        return {key: boosts(each, self.settings.boosts, now) for key, each in traits.items()}
 
-    def _embed(self, embedder: Embedder) -> Vector:
-        began = time.perf_counter()
-        try:
-            return embedder.embed_query(self.query.text)
-        finally:
-            self.embed_seconds = time.perf_counter() - began
+    def _placed(self, each: Scored, parts: Mapping[str, float], evidence: Evidence) -> Ranked:
+        named = each.candidate.key in evidence.named
+        legs = evidence.legs
+        unjudged = Leg.VECTOR in legs and each.alpha == 0 and self.settings.fusion.alpha > 0
+        boost = total(parts)
+        sides = legs - {Leg.VECTOR} if unjudged else legs
+        score = confidence(max(each.seen + boost, 0.0), sides, named=named)
+        return Ranked(each, parts, each.fused + boost, round(score, 4), named, unjudged)
 
-    def _wait(self, asked: "Future[Vector] | None") -> Vector | None:
-        if asked is None:
-            return None
-        try:
-            return asked.result()
-        except EmbeddingError as error:
-            self.notices.append(f"searched by words only: {error.message}")
-            return None
-
-    def _by_words(self) -> list[LegHit]:
-        return self.store.index.keyword(self.query.terms, self.ask.filters, self.depth)
-
-    def _by_meaning(self, vector: Vector) -> list[LegHit]:
-        if self.embedder is None:
-            return []
-        target = self.embedder.fingerprint
-        found = self.store.index.vector(vector, target, self.ask.filters, self.depth)
-        if not found or self.store.tasks.waiting(target):
-            self._tell_what_is_missing(target)
-        return found
-
-    def _tell_what_is_missing(self, target: Fingerprint) -> None:
-        if missing := self.store.tasks.without_vector(target):
-            have = "item has" if missing == 1 else "items have"
-            self.notices.append(
-                f"{missing:,} {have} no vector yet and can be found by words only; "
-                "embed what is missing with: pegboard backfill"
-            )
-
-    def _candidates(
-        self, words: list[LegHit], meaning: list[LegHit], vector: Vector | None
-    ) -> list[Candidate]:
-        """Every item that some leg put forward, with its score in all of them."""
-        ids = {hit.key: hit.id for hit in (*words, *meaning)}
-        by_words = {hit.key: hit.score for hit in words}
-        by_meaning = {hit.key: hit.score for hit in meaning}
-        if self.ask.mode is Mode.HYBRID and vector is not None and self.embedder is not None:
-            by_words |= self.store.index.keyword_scores(self.query.terms, _missing(ids, by_words))
-            by_meaning |= self.store.index.vector_scores(
-                vector, self.embedder.fingerprint, _missing(ids, by_meaning)
-            )
-        ranks = {
-            Leg.BM25: {hit.key: hit.rank for hit in words},
-            Leg.VECTOR: {hit.key: hit.rank for hit in meaning},
-        }
-        scores = {Leg.BM25: by_words, Leg.VECTOR: by_meaning}
-        return [
-            Candidate(
-                key=key,
-                id=item_id,
-                scores={leg: known[key] for leg, known in scores.items() if key in known},
-                ranks={leg: known[key] for leg, known in ranks.items() if key in known},
-            )
-            for key, item_id in ids.items()
-        ]
-
-    def _hits(self, ranked: list[tuple[Candidate, float]]) -> tuple[Hit, ...]:
-        entries = self.store.index.entries([candidate.key for candidate, _ in ranked])
-        named = {key for key, entry in entries.items() if self.query.names(entry.item.name)}
-        here = [pair for pair in ranked if pair[0].key in entries]
+    def _hits(self, ranked: Sequence[Ranked], entries: Mapping[int, Entry]) -> tuple[Hit, ...]:
+        here = [each for each in ranked if each.key in entries]
+        if not self.ask.diverse:
+            return tuple(self._hit(each, entries[each.key]) for each in here[: self.ask.limit])
+        items = [entries[each.key].item for each in here]
         return tuple(
-            _hit(candidate, score, entries[candidate.key], self.query)
-            for candidate, score in prefer(here, named)[: self.ask.limit]
+            self._hit(here[first], entries[here[first].key])._replace(
+                like_it=tuple(items[place].id for place in others)
+            )
+            for first, *others in groups(items)[: self.ask.limit]
         )
 
+    def _hit(self, each: Ranked, entry: Entry) -> Hit:
+        item, candidate = entry.item, each.scored.candidate
+        breakdown: dict[str, Mapping[str, float]] = {
+            leg.value: {"score": round(raw, 4)}
+            | ({"rank": float(candidate.ranks[leg])} if leg in candidate.ranks else {})
+            for leg, raw in candidate.scores.items()
+        }
+        if each.boosts:
+            breakdown["boosts"] = {name: round(value, 4) for name, value in each.boosts.items()}
+        return Hit(
+            id=item.id,
+            kind=item.kind,
+            namespace=item.namespace,
+            name=item.name,
+            category=item.category,
+            source=item.scope,
+            description=item.description,
+            score=each.score,
+            match_type=match_type(candidate),
+            breakdown=breakdown,
+            reason=reason(candidate, item, self.query, self.gathered.read_as, named=each.named),
+            signature=signature(item),
+        )
 
-def _missing(ids: Mapping[int, str], known: dict[int, float]) -> list[int]:
-    return [key for key in ids if key not in known]
+    def _explanation(self, ranked: Sequence[Ranked], hits: Sequence[Hit]) -> Explanation:
+        first = ranked[: self.ask.limit + EXPLAINED_BEYOND]
+        entries = self.store.index.entries([each.key for each in first])
+        evidence, fusion = self.gathered.evidence, self.settings.fusion
+        weights = {
+            "alpha": meaning_weight(evidence.legs, fusion),
+            **{f"best {leg}": round(best, 4) for leg, best in evidence.best.items()},
+            **{f"known {leg}": round(share, 4) for leg, share in evidence.known.items()},
+        }
+        if fusion.method is Method.RRF:
+            weights |= {"k": float(fusion.k)}
+        return Explanation(
+            query=self.query.text,
+            words=tuple(self._word_fact(term) for term in self.query.terms),
+            weights=weights,
+            threshold=self.threshold,
+            items=tuple(
+                self._hit_fact(each, entries[each.key], hits)
+                for each in first
+                if each.key in entries
+            ),
+        )
 
+    def _word_fact(self, term: str) -> WordFact:
+        found = self.gathered
+        read_as = next((known for word, known in found.read_as.items() if term in terms(word)), ())
+        return WordFact(
+            term=term,
+            known=term in found.frequencies,
+            used=term in found.wanted.terms,
+            items=found.frequencies.get(term) or None,
+            read_as=read_as,
+        )
 
-def _hit(candidate: Candidate, score: float, entry: Entry, query: Query) -> Hit:
-    item = entry.item
-    breakdown = {
-        leg.value: {"score": round(raw, 4)}
-        | ({"rank": float(candidate.ranks[leg])} if leg in candidate.ranks else {})
-        for leg, raw in candidate.scores.items()
-    }
-    return Hit(
-        id=item.id,
-        kind=item.kind,
-        namespace=item.namespace,
-        name=item.name,
-        category=item.category,
-        source=item.scope,
-        description=item.description,
-        score=round(score, 4),
-        match_type=match_type(candidate),
-        breakdown=breakdown,
-        reason=reason(candidate, item, query),
-    )
+    def _hit_fact(self, each: Ranked, entry: Entry, hits: Sequence[Hit]) -> HitFact:
+        weight = each.scored.alpha
+        candidate = each.scored.candidate
+        guessed = {t for known in self.gathered.read_as.values() for w in known for t in terms(w)}
+        return HitFact(
+            id=candidate.id,
+            fields=fields_with(entry.item, set(self.query.terms) | guessed),
+            ranks={leg.value: rank for leg, rank in candidate.ranks.items()},
+            raw={leg.value: round(raw, 4) for leg, raw in candidate.scores.items()},
+            meaning=round(weight * each.scored.meaning, 4),
+            words=round((1 - weight) * each.scored.words, 4),
+            boosts={name: round(value, 4) for name, value in each.boosts.items()},
+            fused=round(each.fused, 4),
+            score=each.score,
+            fate=self._fate(each, hits),
+        )
+
+    def _fate(self, each: Ranked, hits: Sequence[Hit]) -> str:
+        item_id = each.scored.candidate.id
+        for hit in hits:
+            if hit.id == item_id:
+                return "shown"
+            if item_id in hit.like_it:
+                return f"like {hit.id}"
+        if not hits:
+            return "below the threshold"
+        return "below the floor" if each.score < self.floor else "beyond the limit"

@@ -100,6 +100,7 @@ class Sync:
         )
         self.store.ledger.settle(self.record.name, self._present, [*self._present, *self._refused])
         self.store.ledger.mark_synced(self.record.name)
+        self.store.items.take_census()
         self.progress("reading", self._scanned, self._scanned)
         return self.report
 

@@ -1,14 +1,17 @@
-"""Commands that read a board: search, show, eval."""
+"""Commands that read a board: search, show."""
 
-from pathlib import Path
+from typing import NamedTuple
 
 import click
 
-from pegboard.app import Pegboard, evaluation_board, located
+from pegboard.app import Pegboard
 from pegboard.cli import render
-from pegboard.cli.shared import NO_SOURCE, command_options, json_option, notice, progress_bar
-from pegboard.errors import EXIT_NOTHING_FOUND
+from pegboard.cli.answers import Form, print_answer
+from pegboard.cli.shared import NO_SOURCE, command_options, notice
+from pegboard.config import SearchSettings
+from pegboard.errors import EXIT_NOTHING_FOUND, UsageError
 from pegboard.model import Filters, Kind, Mode, ToolType
+from pegboard.search.budget import as_score
 
 MODES = click.Choice([mode.value for mode in Mode])
 KINDS = click.Choice([kind.value for kind in Kind])
@@ -19,6 +22,22 @@ TYPES = click.Choice([each.value for each in ToolType])
 @click.argument("query", nargs=-1, required=True)
 @click.option("--mode", type=MODES, help="How to look. Default: hybrid.")
 @click.option("--limit", type=click.IntRange(1, 1000), help="How many hits. Default: 5.")
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    help="Only hits that score as much; 0 shows everything.",
+)
+@click.option("--nearest", is_flag=True, help="If no tool fits, show which come nearest.")
+@click.option("--diverse", is_flag=True, help="Show one of several that are much alike.")
+@click.option("--compact", is_flag=True, help="Short, for models.")
+@click.option(
+    "--budget-tokens",
+    "budget",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="For models: as many hits, and as much of each, as N tokens take.",
+)
+@click.option("--explain", is_flag=True, help="Show how each item came by its score.")
 @click.option("--source", "sources", multiple=True, help="Only from here: mcptools, gentools, ...")
 @click.option("--kind", "kinds", multiple=True, type=KINDS, help="Only this kind.")
 @click.option("--category", "categories", multiple=True, help="Only this category.")
@@ -30,6 +49,12 @@ def search(
     query: tuple[str, ...],
     mode: str | None,
     limit: int | None,
+    threshold: float | None,
+    nearest: bool,
+    diverse: bool,
+    compact: bool,
+    budget: int | None,
+    explain: bool,
     board: str | None,
     as_json: bool,
     **filters: tuple[str, ...],
@@ -37,23 +62,69 @@ def search(
     """Find tools by what they do, in your own words.
 
     Options that filter can be given several times; any of the values will do.
-    Exit code 0: found, 1: nothing found.
+    Exit code 0: found, 1: no tool fits.
     """
+    form = Form(as_json, nearest, compact, budget, explain)
+    _refuse_both(form)
     with Pegboard.open(board) as pegboard:
         answer = pegboard.search(
-            " ".join(query), mode=mode, limit=limit, filters=Filters(**filters)
+            " ".join(query),
+            mode=mode,
+            limit=limit,
+            filters=Filters(**filters),
+            threshold=threshold,
+            diverse=diverse,
+            explain=explain,
         )
+        asked = _Asked(pegboard.settings.search, mode, threshold, any(filters.values()))
         if not answer.hits and not pegboard.sources():
             notice(NO_SOURCE)
     notice(*answer.notices)
-    if as_json:
-        render.print_json(answer.hits)
-    elif answer.hits:
-        render.hits(answer)
-    else:
-        click.echo("nothing found", err=True)
+    if not answer.hits and not as_json:
+        asked.tell_why_nothing(form, near=bool(answer.nearest))
+    print_answer(answer, form)
     if not answer.hits:
         raise click.exceptions.Exit(EXIT_NOTHING_FOUND)
+
+
+def _refuse_both(form: Form) -> None:
+    if form.explain and form.for_models:
+        short = "--compact" if form.compact else "--budget-tokens"
+        raise UsageError(
+            f"{short} and --explain do not go together: one shortens the hits for a model, "
+            "the other tells a person all about them",
+            f"leave out {short} or --explain",
+        )
+
+
+class _Asked(NamedTuple):
+    """What decided that nothing was found."""
+
+    settings: SearchSettings
+    mode: str | None
+    threshold: float | None
+    filtered: bool
+
+    def tell_why_nothing(self, form: Form, *, near: bool) -> None:
+        lines = self._below(form) if near else self._empty()
+        click.echo("\n  ".join(lines), err=True)
+
+    def _below(self, form: Form) -> list[str]:
+        least = self.settings.threshold if self.threshold is None else self.threshold
+        shown = as_score(least) if float(as_score(least)) == least else f"{least:g}"
+        closest = "" if form.nearest or form.explain else "--nearest shows the closest, "
+        return [
+            f"no tool fits: nothing scores at least {shown}",
+            f"{closest}--threshold 0 shows everything",
+        ]
+
+    def _empty(self) -> list[str]:
+        lines = ["nothing found"]
+        if (self.mode or self.settings.mode) in (Mode.BM25, Mode.FUZZY):
+            lines.append("this went by words alone; --mode hybrid goes by meaning as well")
+        if self.filtered:
+            lines.append("perhaps the filters leave nothing; try it without them")
+        return lines
 
 
 @click.command()
@@ -71,28 +142,3 @@ def show(item: str, board: str | None, as_json: bool) -> None:
         render.print_json(found)
     else:
         render.entry(found)
-
-
-@click.command("eval")
-@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--mode", type=MODES, default=Mode.HYBRID.value, show_default=True)
-@click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True)
-@click.option("--board", type=click.Path(path_type=Path), help="Keep the board here.")
-@json_option
-def eval_(folder: Path, mode: str, limit: int, board: Path | None, as_json: bool) -> None:
-    """Measure search on your own queries.
-
-    FOLDER has tools.jsonl (or tools.jsonl.gz), one {"id", "name", "category", "description",
-    "parameters": [{"name", "description", "type", "required"}]} a line, and queries.jsonl, one
-    {"id", "query", "gold": [tool ids]} a line, optionally with "alt": {gold id: [equivalents]}.
-    """
-    with (
-        evaluation_board(board, located().settings) as pegboard,
-        progress_bar(show=not as_json) as progress,
-    ):
-        found, notices = pegboard.evaluate(folder, mode=mode, limit=limit, progress=progress)
-    notice(*notices)
-    if as_json:
-        render.print_json(found)
-    else:
-        render.measures(found)

@@ -12,7 +12,7 @@ from typing import NoReturn
 import click
 
 from pegboard import __version__
-from pegboard.cli import filling, looking, upkeep
+from pegboard.cli import filling, looking, measuring, upkeep
 from pegboard.errors import EXIT_INTERRUPTED, PegboardError, exit_code
 
 log = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ for command in (
     filling.sync,
     looking.search,
     looking.show,
-    looking.eval_,
+    measuring.eval_,
     upkeep.status,
     upkeep.worker,
     upkeep.backfill,

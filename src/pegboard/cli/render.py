@@ -1,10 +1,13 @@
 """Values as text for people and as JSON for programs."""
 
 import dataclasses
+import itertools
 import json
 import shutil
 import sys
+import textwrap
 import time
+import unicodedata
 from collections.abc import Mapping, Sequence
 
 import click
@@ -12,8 +15,7 @@ import click
 from pegboard.board.maintain import Status
 from pegboard.board.sync import SyncReport
 from pegboard.gate.characters import visible
-from pegboard.model import DEFAULT_NAMESPACE, Answer, Entry, Rejection
-from pegboard.text import first_sentence
+from pegboard.model import Entry, Rejection
 
 
 def print_json(value: object) -> None:
@@ -35,25 +37,41 @@ def plain(value: object) -> object:
     return value
 
 
-def hits(answer: Answer) -> None:
-    width = max(shutil.get_terminal_size((100, 20)).columns, 60)
-    for number, hit in enumerate(answer.hits, start=1):
-        click.echo(
-            f"{number:>2}. "
-            + click.style(qualified(hit.namespace, hit.id), bold=True)
-            + click.style(f"  {hit.score:.2f} {hit.match_type}", fg="green")
-        )
-        click.echo(f"    {clipped(first_sentence(hit.description), width - 4)}")
-        click.secho(f"    {clipped(hit.reason, width - 4)}", dim=True)
+def width() -> int:
+    """Of the terminal; a file or a pipe gets lines of moderate length."""
+    return max(shutil.get_terminal_size((100, 20)).columns, 20)
 
 
-def qualified(namespace: str, item_id: str) -> str:
-    """An id as `show` takes it; only one outside the default namespace needs to say where."""
-    return item_id if namespace == DEFAULT_NAMESPACE else f"{namespace}/{item_id}"
+def cells(text: str) -> int:
+    """How many columns a text takes: two for 金, none for what stands above another letter."""
+    return len(text) if text.isascii() else sum(_cells(c) for c in text)
 
 
-def clipped(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
+def _cells(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def clipped(text: str, room: int) -> str:
+    """As much of a text as `room` columns can take."""
+    if cells(text) <= room:
+        return text
+    taken = itertools.accumulate(_cells(c) for c in text)
+    fits = sum(1 for _ in itertools.takewhile(lambda so_far: so_far < room, taken))
+    return f"{text[:fits].rstrip()}…"
+
+
+def wrapped(text: str, indent: str) -> str:
+    """A text on as many lines as it needs; ids are not broken, so that they can be copied."""
+    return textwrap.fill(
+        text,
+        width(),
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def sync_report(report: SyncReport) -> None:
@@ -120,11 +138,6 @@ def rejections(found: Sequence[Rejection]) -> None:
     for each in visible_rejections(found):
         click.echo(click.style(f"{each.source} / {each.origin}", bold=True) + f"  {each.code}")
         click.echo(f"    {each.reason}")
-
-
-def measures(found: Mapping[str, object]) -> None:
-    for name, value in found.items():
-        click.echo(f"{name:<12} {value}")
 
 
 def ago(moment: float) -> str:

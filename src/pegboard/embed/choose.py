@@ -2,6 +2,7 @@
 
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.local import LocalEmbedder
+from pegboard.embed.parts import PartsEmbedder
 from pegboard.errors import ConfigError
 from pegboard.ports import Embedder
 
@@ -17,9 +18,9 @@ def make_embedder(
     """None stands for no embedding; a `dimension` or `threads` of 0 leaves the choice open."""
     match provider:
         case "local":
-            return _local(model, device, dimension, threads)
+            return PartsEmbedder(_local(model, device, dimension, threads))
         case "test":
-            return HashedEmbedder(dimension or TEST_DIMENSION)
+            return PartsEmbedder(HashedEmbedder(dimension or TEST_DIMENSION))
         case "disabled":
             return None
     raise ConfigError(

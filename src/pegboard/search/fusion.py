@@ -1,14 +1,16 @@
-"""One ranking out of several. Pure, monotone in every leg, and stable: equal scores go by id.
+"""One ranking out of several legs. Pure, monotone in every leg, and stable: equal ones go by id.
 
 Two ways, by setting:
 
-- `sum`: a weighted sum of calibrated scores. Cosine is taken as it is; a BM25 score is divided by
-  the best one of this query plus a constant, so that a weak best match stays weak. Measured on the
-  seven sets this beats RRF on each of them (benchmarks/README.md), so it is the default.
+- `sum`: meaning and words, each in 0..1, weighted by `alpha`. Meaning is the cosine. Words are the
+  BM25 score as a share of the board's best for this query, times how sure words can be here: sure
+  if the board knows the query's words and its best match is strong. So on a query that paraphrases
+  everything the words stand back, and on one that names things they decide. No filter changes
+  these numbers. Measured on seven sets it beats RRF and each leg (benchmarks/README.md).
 - `rrf`: reciprocal rank fusion, scaled so that first place in every leg is 1.
 """
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -22,18 +24,20 @@ class Method(StrEnum):
 
 class FusionSettings(NamedTuple):
     method: Method = Method.SUM
-    alpha: float = 0.7
+    alpha: float = 0.5
     """The weight of meaning; words get the rest."""
     k: int = 60
     bm25_weight: float = 1.0
     vector_weight: float = 1.0
+    fuzzy_weight: float = 0.5
 
 
-EXACT_FLOOR = 0.9
-"""The least score of an item that was asked for by its name."""
-
+LEVEL = 4.0
+"""Added to the best BM25 score before others are held against it: a weak best stays weak."""
 HALF_SURE = 8.0
-"""A best BM25 score of this size counts for half."""
+"""With a best BM25 score of this size, words count for half."""
+READ_AS = 0.8
+"""What words count that were not written but read as others."""
 
 
 class Candidate(NamedTuple):
@@ -45,56 +49,97 @@ class Candidate(NamedTuple):
     ranks: Mapping[Leg, int]
 
 
-def fuse(
-    candidates: list[Candidate], legs: frozenset[Leg], settings: FusionSettings
-) -> list[tuple[Candidate, float]]:
-    """Candidates with a score in 0..1, best first. `legs` are those that were asked."""
-    if settings.method is Method.RRF:
-        scored = [(each, _rrf(each, legs, settings)) for each in candidates]
-    else:
-        best = max((each.scores.get(Leg.BM25, 0.0) for each in candidates), default=0.0)
-        scored = [(each, _sum(each, legs, settings, best)) for each in candidates]
-    return sorted(scored, key=lambda pair: (-pair[1], pair[0].id, pair[0].key))
+class Evidence(NamedTuple):
+    """All that the legs say to one query, before anything is weighed."""
+
+    candidates: tuple[Candidate, ...]
+    legs: frozenset[Leg]
+    """Those that were asked."""
+    best: Mapping[Leg, float]
+    """The best score on the whole board in each leg over words, whatever the filters."""
+    known: Mapping[Leg, float]
+    """The share of the query's words that each of them could look for."""
+    named: frozenset[int] = frozenset()
+    """Items whose whole name the query is."""
 
 
-def prefer(ranked: list[tuple[Candidate, float]], exact: Set[int]) -> list[tuple[Candidate, float]]:
-    """Items whose name is the query come before all others, in their own order."""
-    raised = [
-        (each, EXACT_FLOOR + (1 - EXACT_FLOOR) * score if each.key in exact else score)
-        for each, score in ranked
-    ]
+class Scored(NamedTuple):
+    candidate: Candidate
+    alpha: float
+    """How much meaning weighs here: nothing for an item whose vector is still to come."""
+    meaning: float
+    words: float
+    fused: float
+
+    @property
+    def seen(self) -> float:
+        """Meaning and words together, whatever the ranking is made by."""
+        return self.alpha * self.meaning + (1 - self.alpha) * self.words
+
+
+def fuse(evidence: Evidence, settings: FusionSettings) -> list[Scored]:
+    """Candidates with a value in 0..1, best first; those that the query names before all others."""
+    weigh = _weigher(evidence, settings)
+    scored = [weigh(each) for each in evidence.candidates]
     return sorted(
-        raised, key=lambda pair: (pair[0].key not in exact, -pair[1], pair[0].id, pair[0].key)
+        scored,
+        key=lambda each: (
+            each.candidate.key not in evidence.named,
+            -each.fused,
+            each.candidate.scores.get(Leg.BM25, 0.0) <= 0,  # words as written before guessed ones
+            each.candidate.id,
+            each.candidate.key,
+        ),
     )
 
 
-def calibrated(leg: Leg, score: float, best: float) -> float:
-    """A leg's raw score in 0..1."""
-    if leg is Leg.BM25:
-        return max(score, 0.0) / (best + HALF_SURE)
-    return min(max(score, 0.0), 1.0)
+def _weigher(evidence: Evidence, settings: FusionSettings) -> Callable[[Candidate], Scored]:
+    alpha = meaning_weight(evidence.legs, settings)
+    only_meaning = evidence.legs == {Leg.VECTOR}
+    written = words_scale(Leg.BM25, evidence)
+    read = READ_AS * words_scale(Leg.FUZZY, evidence)
+
+    def weigh(each: Candidate) -> Scored:
+        scores = each.scores
+        cosine = scores.get(Leg.VECTOR)
+        own = alpha if cosine is not None or only_meaning else 0.0
+        meaning = min(max(cosine or 0.0, 0.0), 1.0)
+        words = max(written * scores.get(Leg.BM25, 0.0), read * scores.get(Leg.FUZZY, 0.0), 0.0)
+        if settings.method is Method.RRF:
+            return Scored(each, own, meaning, words, _rrf(each, evidence.legs, settings))
+        return Scored(each, own, meaning, words, own * meaning + (1 - own) * words)
+
+    return weigh
 
 
-def _sum(each: Candidate, legs: frozenset[Leg], settings: FusionSettings, best: float) -> float:
-    shares = _shares(legs, {Leg.BM25: 1.0 - settings.alpha, Leg.VECTOR: settings.alpha})
-    return sum(
-        share * calibrated(leg, each.scores.get(leg, 0.0), best) for leg, share in shares.items()
-    )
+def words_scale(leg: Leg, evidence: Evidence) -> float:
+    """What takes a score of a leg over words into 0..1."""
+    best = evidence.best.get(leg, 0.0)
+    if best <= 0:
+        return 0.0
+    sure = evidence.known.get(leg, 0.0) * best / (best + HALF_SURE)
+    return sure / (best + LEVEL)
+
+
+def meaning_weight(legs: frozenset[Leg], settings: FusionSettings) -> float:
+    """`alpha`, unless only one side was asked."""
+    if Leg.VECTOR not in legs:
+        return 0.0
+    return settings.alpha if len(legs) > 1 else 1.0
 
 
 def _rrf(each: Candidate, legs: frozenset[Leg], settings: FusionSettings) -> float:
     """The sum of weight / (k + rank), as a share of what first place in every leg would give."""
-    weights = {Leg.BM25: settings.bm25_weight, Leg.VECTOR: settings.vector_weight}
+    weights = {
+        Leg.BM25: settings.bm25_weight,
+        Leg.VECTOR: settings.vector_weight,
+        Leg.FUZZY: settings.fuzzy_weight,
+    }
+    total = sum(weights[leg] for leg in legs)
     first = settings.k + 1
     found = sum(
-        share * first / (settings.k + each.ranks[leg])
-        for leg, share in _shares(legs, weights).items()
+        (weights[leg] / total if total else 1 / len(legs)) * first / (settings.k + each.ranks[leg])
+        for leg in sorted(legs)
         if leg in each.ranks
     )
     return min(found, 1.0)
-
-
-def _shares(legs: frozenset[Leg], weights: Mapping[Leg, float]) -> dict[Leg, float]:
-    """The weights of the legs that were asked, adding up to 1; equal if all of them are 0."""
-    total = sum(weights[leg] for leg in legs)
-    return {leg: weights[leg] / total if total else 1 / len(legs) for leg in sorted(legs)}

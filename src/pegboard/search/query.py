@@ -1,11 +1,17 @@
 """Free text in, a query out. Never raises, and never lets the text become syntax."""
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from pegboard.text import terms
+from pegboard.model import WordQuery
+from pegboard.text import name_key, terms, words
 
 MAX_CHARACTERS = 2_000
 MAX_TERMS = 64
+MAX_POSTINGS = 10_000
+"""How many entries of the text index one query may go through: what keeps a large board quick."""
+LEAD_POSTINGS = 500
+"""How many of them may be scored to find candidates."""
 
 # Words that say nothing about what a tool does. Left out unless nothing else was said.
 _EMPTY_WORDS = frozenset(
@@ -24,20 +30,62 @@ class Query(NamedTuple):
     terms: tuple[str, ...]
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """The words that the terms come from, as they were spelled."""
+        kept = set(self.terms)
+        spelled = (word for word in words(self.text) if not kept.isdisjoint(terms(word)))
+        return tuple(dict.fromkeys(spelled))
+
+    @property
     def blank(self) -> bool:
         return not self.text
 
-    def names(self, name: str) -> bool:
-        """Whether the whole query is this name: `run_query`, `runQuery` or `run query`."""
-        return bool(found := _squeezed(self.text)) and found == _squeezed(name)
-
-
-def _squeezed(text: str) -> str:
-    return "".join(c for c in text if c.isalnum()).casefold()
+    @property
+    def name_key(self) -> str:
+        """What an item's name must be for the whole query to be that name."""
+        return name_key(self.text)
 
 
 def parse(raw: str) -> Query:
     text = " ".join(raw[:MAX_CHARACTERS].encode("utf-8", "replace").decode().split())
     found = list(dict.fromkeys(terms(text)))
-    telling = [term for term in found if term not in _EMPTY_WORDS]
-    return Query(text=text, terms=tuple((telling or found)[:MAX_TERMS]))
+    telling = tuple([term for term in found if term not in _EMPTY_WORDS] or found)[:MAX_TERMS]
+    return Query(text=text, terms=telling)
+
+
+def choose(query_terms: Sequence[str], frequencies: Mapping[str, int]) -> WordQuery:
+    """The known terms, and among them the rarest that items are looked for by.
+
+    On a small board all terms are rare, and all lead. On a large one the commonest words would cost
+    the most time and tell the least: they only help to order what the others have found, or are
+    left out altogether.
+    """
+    known = [term for term in query_terms if term in frequencies]
+    rarest = sorted(known, key=lambda term: frequencies[term])
+    counted = _within(rarest, frequencies, MAX_POSTINGS)
+    lead = _within(rarest, frequencies, LEAD_POSTINGS)
+    every = len(known) > 1 and frequencies[rarest[0]] > MAX_POSTINGS // 3
+    if every:
+        lead = set(rarest[:3])
+    return WordQuery(
+        terms=tuple(term for term in known if term in counted | lead),
+        lead=tuple(term for term in known if term in lead),
+        every=every,
+    )
+
+
+def _within(rarest: Sequence[str], frequencies: Mapping[str, int], most: int) -> set[str]:
+    """The first terms that lead to so many items together, and at least one."""
+    taken: set[str] = set()
+    postings = 0
+    for term in rarest:
+        postings += frequencies[term]
+        if taken and postings > most:
+            break
+        taken.add(term)
+    return taken
+
+
+def known_share(query_terms: Sequence[str], frequencies: Mapping[str, int]) -> float:
+    """How much of what was said the board has words for."""
+    return len(frequencies.keys() & set(query_terms)) / len(query_terms) if query_terms else 0.0

@@ -1,12 +1,17 @@
 """Why a hit is a hit, in one line."""
 
+from collections.abc import Mapping
+from functools import lru_cache
+
 from pegboard.model import Item, Leg, MatchType
 from pegboard.search.fusion import Candidate
 from pegboard.search.query import Query
-from pegboard.text import index_fields, terms
+from pegboard.text import index_fields, parameters, terms
 
 SEMANTIC_FLOOR = 0.25
 """A cosine below this says nothing: unrelated texts reach it too."""
+ENOUGH = 400
+"""Letters of each text that a reason looks at."""
 
 
 def match_type(candidate: Candidate) -> MatchType:
@@ -14,27 +19,70 @@ def match_type(candidate: Candidate) -> MatchType:
     by_meaning = candidate.scores.get(Leg.VECTOR, 0.0) >= SEMANTIC_FLOOR
     if by_words and by_meaning:
         return MatchType.BOTH
-    return MatchType.KEYWORD if by_words else MatchType.SEMANTIC
+    if by_words:
+        return MatchType.KEYWORD
+    if candidate.scores.get(Leg.FUZZY, 0.0) > 0:
+        return MatchType.FUZZY
+    return MatchType.SEMANTIC
 
 
-def reason(candidate: Candidate, item: Item, query: Query) -> str:
-    parts = []
-    if words := _shared_words(item, query):
-        parts.append("shares " + ", ".join(f"“{word}”" for word in words))
+def reason(
+    candidate: Candidate,
+    item: Item,
+    query: Query,
+    read_as: Mapping[str, tuple[str, ...]],
+    *,
+    named: bool,
+) -> str:
+    parts = ["its name is the query"] if named else []
+    if shared := _shared_words(item, query):
+        parts.append("shares " + ", ".join(f"“{word}”" for word in shared))
+    parts += _read_words(item, read_as)
     cosine = candidate.scores.get(Leg.VECTOR)
     if cosine is not None:
         parts.append(f"meaning {_nearness(cosine)} ({cosine:.2f})")
     return "; ".join(parts) or "no leg is sure of it"
 
 
+def fields_with(item: Item, wanted: set[str]) -> dict[str, tuple[str, ...]]:
+    """The terms that an item has, by the field they stand in."""
+    found = {
+        name: tuple(sorted(wanted.intersection(text.split())))
+        for name, text in index_fields(item)._asdict().items()
+    }
+    return {name: held for name, held in found.items() if held}
+
+
 def _shared_words(item: Item, query: Query) -> list[str]:
     """The reader's own words, not the stems that were matched, at most five."""
-    held = set(" ".join(index_fields(item)).split())
     wanted = set(query.terms)
-    shared = [
-        word for word in query.text.split() if any(t in held and t in wanted for t in terms(word))
-    ]
+    held = wanted.intersection(_first_terms(item))
+    shared = [word for word, parts in _words_and_terms(query.text) if not held.isdisjoint(parts)]
     return list(dict.fromkeys(word.strip(".,;:!?\"'()").lower() for word in shared))[:5]
+
+
+def _first_terms(item: Item) -> list[str]:
+    """Of a long item only the beginning: this is a hint, and it is worked out for every hit."""
+    told = " ".join(f"{name} {text}" for name, text in parameters(item.input_schema))
+    labels = (item.name, item.category, item.subcategory, *item.tags, *item.aliases, *item.keywords)
+    return terms(" ".join((*labels, item.description[:ENOUGH], told[:ENOUGH], item.body[:ENOUGH])))
+
+
+@lru_cache(maxsize=32)
+def _words_and_terms(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Once for a query, not once for each of its hits."""
+    return tuple((word, tuple(terms(word))) for word in text.split())
+
+
+def _read_words(item: Item, read_as: Mapping[str, tuple[str, ...]]) -> list[str]:
+    if not read_as:
+        return []
+    held = set(_first_terms(item))
+    found = [
+        (word, next((each for each in known if held.intersection(terms(each))), None))
+        for word, known in read_as.items()
+    ]
+    return [f"“{word}” read as “{known}”" for word, known in found if known][:5]
 
 
 def _nearness(cosine: float) -> str:

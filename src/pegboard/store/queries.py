@@ -1,4 +1,7 @@
-"""Named SQL queries from `.sql` files: `-- name: x` opens one, the next name ends it."""
+"""Named SQL queries from `.sql` files: `-- name: x` opens one, the next name ends it.
+
+What several queries have in common is a file of its own: `-- include: x` stands for all of it.
+"""
 
 import re
 from functools import cache
@@ -6,12 +9,17 @@ from pathlib import Path
 
 SQL = Path(__file__).with_name("sql")
 _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+_INCLUDE = re.compile(r"^ *-- include: (\w+)$", re.MULTILINE)
 
 
 @cache
 def load(dialect: str, topic: str) -> dict[str, str]:
     """Every query of `sql/<dialect>/<topic>.sql` by its name."""
-    text = (SQL / dialect / f"{topic}.sql").read_text("utf-8")
+    folder = SQL / dialect
+    text = _INCLUDE.sub(
+        lambda found: (folder / f"{found[1]}.sql").read_text("utf-8"),
+        (folder / f"{topic}.sql").read_text("utf-8"),
+    )
     pieces = _NAME.split(text)[1:]
     return {
         name: sql.strip().rstrip(";") for name, sql in zip(pieces[::2], pieces[1::2], strict=True)

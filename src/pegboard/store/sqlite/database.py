@@ -70,6 +70,12 @@ class Database:
             names = [column[0] for column in cursor.get_description()]
             return [dict(zip(names, row, strict=True)) for row in (first, *cursor)]
 
+    def moment(self) -> tuple[int, int]:
+        """Another pair of numbers once anybody has written to the board since."""
+        with told(self.path):
+            connection = self.connection()
+            return int(connection.pragma("data_version")), connection.total_changes()
+
     @contextmanager
     def write(self) -> Iterator[apsw.Connection]:
         """A transaction that holds the write lock from its first statement."""

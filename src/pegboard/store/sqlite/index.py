@@ -1,26 +1,32 @@
-"""The legs in SQLite: FTS5 for words, sqlite-vec for meaning."""
+"""The legs in SQLite: words, meaning, and what a hit is made of."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from pegboard.model import Entry, Filters, Fingerprint, ItemId, LegHit, Vector
+from pegboard.model import Entry, Filters, Fingerprint, LegHit, Traits, Vector, WordHits, WordQuery
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Value, in_list
+from pegboard.store.sqlite.nearest import Nearest, Reach
 from pegboard.store.sqlite.rows import entry_from
 from pegboard.store.sqlite.tasks import known_fingerprint
-from pegboard.text import FIELD_WEIGHTS
+from pegboard.store.sqlite.words import Words, as_hits
 
 SQL = load("sqlite", "index")
 
 
 class SqliteIndex:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, reach: Reach | None = None) -> None:
         self._db = database
+        self._words = Words(database)
+        self._nearest = Nearest(database, reach or Reach())
 
-    def keyword(self, terms: Sequence[str], filters: Filters, limit: int) -> list[LegHit]:
-        if not terms:
-            return []
-        params = _filter_params(filters) | FIELD_WEIGHTS | {"match": _match(terms), "limit": limit}
-        return self._ranked("keyword", params)
+    def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        return self._words.frequencies(terms)
+
+    def keyword(self, query: WordQuery, filters: Filters, limit: int) -> WordHits:
+        return self._words.keyword(query, _filter_params(filters), limit)
+
+    def keyword_scores(self, query: WordQuery, keys: Sequence[int]) -> dict[int, float]:
+        return self._words.scores(query, keys)
 
     def vector(
         self, query: Vector, target: Fingerprint, filters: Filters, limit: int
@@ -28,48 +34,34 @@ class SqliteIndex:
         fingerprint = known_fingerprint(self._db, target)
         if fingerprint is None:
             return []
-        params = _filter_params(filters) | {
-            "query": query,
-            "fingerprint": fingerprint,
-            "limit": limit,
-        }
-        return self._ranked("vector", params)
-
-    def keyword_scores(self, terms: Sequence[str], keys: Sequence[int]) -> dict[int, float]:
-        if not terms:
-            return {}
-        params = FIELD_WEIGHTS | {"match": _match(terms), "keys": in_list(keys)}
-        return self._scores("keyword_scores", params)
+        found = self._nearest.search(
+            query, fingerprint, target.dimension, _filter_params(filters), limit
+        )
+        return as_hits(found)
 
     def vector_scores(
         self, query: Vector, target: Fingerprint, keys: Sequence[int]
     ) -> dict[int, float]:
-        fingerprint = known_fingerprint(self._db, target)
-        params: dict[str, Value] = {
-            "query": query,
-            "fingerprint": fingerprint,
-            "keys": in_list(keys),
-        }
-        return self._scores("vector_scores", params)
+        fingerprint = known_fingerprint(self._db, target) if keys else None
+        return {} if fingerprint is None else self._nearest.scores(query, fingerprint, keys)
+
+    def named(self, name_key: str, filters: Filters, limit: int) -> list[LegHit]:
+        params = {**_filter_params(filters), "name_key": name_key, "limit": limit}
+        return as_hits([(*row, 1.0) for row in self._db.rows(SQL["named"], params)])
+
+    def words_near(self, variants: Sequence[str]) -> list[str]:
+        return self._words.near(variants)
+
+    def words_from(self, beginning: str, limit: int) -> list[str]:
+        return self._words.beginning(beginning, limit)
+
+    def traits(self, keys: Sequence[int]) -> dict[int, Traits]:
+        rows = self._db.rows(SQL["traits"], {"keys": in_list(keys)})
+        return {int(key): Traits(*rest) for key, *rest in rows}
 
     def entries(self, keys: Sequence[int]) -> dict[int, Entry]:
         rows = self._db.records(SQL["entries"], {"keys": in_list(keys)})
         return {entry.key: entry for entry in map(entry_from, rows)}
-
-    def _ranked(self, query: str, params: Mapping[str, Value]) -> list[LegHit]:
-        rows = self._db.rows(SQL[query], params)
-        return [
-            LegHit(int(key), ItemId(str(item_id)), rank, float(score))
-            for rank, (key, item_id, score) in enumerate(rows, start=1)
-        ]
-
-    def _scores(self, query: str, params: Mapping[str, Value]) -> dict[int, float]:
-        return {int(key): float(s) for key, s in self._db.rows(SQL[query], params)}
-
-
-def _match(terms: Sequence[str]) -> str:
-    """Quoted, a term is never syntax; a quote inside it is doubled."""
-    return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
 
 
 def _filter_params(filters: Filters) -> dict[str, Value]:

@@ -21,7 +21,8 @@ from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Value, in_list
 from pegboard.store.sqlite.rows import as_json, entry_from, item_params, version_from
 from pegboard.store.sqlite.tasks import fingerprint_key
-from pegboard.text import TEXT_VERSION, index_fields
+from pegboard.store.sqlite.words import Words, add_spelling
+from pegboard.text import TEXT_VERSION, index_fields, name_key
 
 SQL = load("sqlite", "items")
 TASK_SQL = load("sqlite", "tasks")
@@ -93,6 +94,9 @@ class SqliteItems:
             purged = len(list(tx.execute(SQL["purge"], params)))
         return retired, purged
 
+    def take_census(self) -> None:
+        Words(self._db).take_census()
+
     def _with_version(self, entry: Entry, row: dict[str, Any]) -> Entry:
         found = self._db.records(
             SQL["version_of"], {"key": entry.key, "version": row["latest_version"]}
@@ -132,6 +136,7 @@ def _write(
     status = planned_status(plan.text, target, _has_vector(tx, plan, key, fingerprint))
     params = item_params(plan.item) | {
         "key": key,
+        "name_key": name_key(plan.item.name),
         "imported_description": plan.imported_description,
         "content_hash": plan.content_hash,
         "text_version": TEXT_VERSION,
@@ -150,6 +155,7 @@ def _write(
         SQL["add_terms"],
         fields._asdict() | {"key": key},
     )
+    add_spelling(tx, plan.item)
     if plan.item.version is not None:
         _write_version(tx, key, plan.item.version, now)
     _write_task(tx, key, plan, status, fingerprint, now)

@@ -113,7 +113,13 @@ def version_from(
         )
 
 
+def _list(text: str) -> tuple[str, ...]:
+    return () if text == "[]" else tuple(json.loads(text))  # most are empty
+
+
 def _object(text: str) -> Json:
+    if text == "{}":
+        return {}
     found = json.loads(text)
     if not isinstance(found, dict):
         raise TypeError(f"{text[:60]} is no JSON object")
@@ -151,7 +157,7 @@ def _entry(row: Mapping[str, Any]) -> Entry:
 
 def _item(row: Mapping[str, Any]) -> Item:
     values = {name: row[name] for name in _PLAIN}
-    values |= {name: tuple(json.loads(row[name])) for name in _LISTS}
+    values |= {name: _list(row[name]) for name in _LISTS}
     values |= {name: _object(row[name]) for name in _OBJECTS}
     signature = row["signature"]
     return Item(

@@ -9,6 +9,7 @@ from pegboard.model import EmbeddingCounts, Entry, Fingerprint, Task, Vector
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Value
 from pegboard.store.sqlite.rows import entry_from
+from pegboard.store.sqlite.sealing import BLOCK, Family, compact, seal, unseal
 from pegboard.text import source_hash
 
 SQL = load("sqlite", "tasks")
@@ -39,8 +40,9 @@ def _params(target: Fingerprint) -> dict[str, Value]:
 
 
 class SqliteTasks:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, block: int = BLOCK) -> None:
         self._db = database
+        self._block = block
 
     def enqueue(self, target: Fingerprint, texts: Sequence[tuple[int, str, str]]) -> int:
         queued = 0
@@ -97,8 +99,9 @@ class SqliteTasks:
     def finish(self, target: Fingerprint, done: Sequence[tuple[Task, Vector]]) -> int:
         hung = 0
         with self._db.write() as tx:
+            fingerprint = fingerprint_key(tx, target)
             common = {
-                "fingerprint": fingerprint_key(tx, target),
+                "fingerprint": fingerprint,
                 "model": model_name(target),
                 "dimension": target.dimension,
                 "now": time.time(),
@@ -114,7 +117,30 @@ class SqliteTasks:
                 if fits:
                     tx.execute(SQL["mark_ready"], params)
                     hung += 1
+            self._seal(tx, Family(fingerprint, target.dimension), len(done))
         return hung
+
+    def _seal(self, tx: apsw.Connection, family: Family, hung: int) -> None:
+        """No more than is due, as others wait; old blocks are looked at when there is a new one."""
+        due = hung // self._block + 1
+        while due and seal(tx, family, self._block):
+            due -= 1
+        if due <= hung // self._block:
+            compact(tx, family, self._block)
+
+    def _seal_all(self, target: Fingerprint) -> None:
+        """A block at a time, for a board that has many: one from before there were blocks."""
+        more = True
+        while more:
+            with self._db.write() as tx:
+                family = Family(fingerprint_key(tx, target), target.dimension)
+                more = seal(tx, family, self._block) or compact(tx, family, self._block)
+
+    def reseal(self, target: Fingerprint) -> None:
+        """Make the sealed codes anew. The vectors are what counts: this may be cut short."""
+        with self._db.write() as tx:
+            unseal(tx, Family(fingerprint_key(tx, target), target.dimension))
+        self._seal_all(target)
 
     def fail(self, owner: str, task: Task, error: str, retry_at: float | None) -> None:
         params: dict[str, Value] = {
@@ -156,6 +182,7 @@ class SqliteTasks:
             }
             tx.execute(SQL["drop_tasks_of_others"], params)
             tx.execute(SQL["adopt"], params)
+        self._seal_all(target)
 
     def waiting(self, target: Fingerprint | None) -> int:
         return self._count("waiting", target)

@@ -44,3 +44,21 @@ WHERE rowid NOT IN (SELECT key FROM items);
 SELECT i.id || ' names version ' || latest_version || ', which is not there' FROM items i
 WHERE latest_version IS NOT NULL AND NOT EXISTS
   (SELECT 1 FROM item_versions v WHERE v.item_key = i.key AND v.version = i.latest_version);
+
+-- name: code_missing
+-- A block must hold the code of every live vector in its range; any more do no harm.
+WITH RECURSIVE place (n) AS (
+  SELECT 0 UNION ALL
+  SELECT n + 1 FROM place WHERE n + 1 < (SELECT max(length(keys) / 8) FROM code_blocks)),
+sealed AS MATERIALIZED (
+  SELECT b.fingerprint, substr(b.keys, 8 * n + 1, 8) AS key,
+    substr(b.codes, n * (f.dimension / 8) + 1, f.dimension / 8) AS code
+  FROM code_blocks b JOIN fingerprints f ON f.key = b.fingerprint
+  CROSS JOIN place WHERE n < length(b.keys) / 8)
+SELECT i.id || ' may be overlooked by meaning; embed it again with: pegboard refresh ' || i.id
+FROM code_blocks b CROSS JOIN vectors v
+  ON v.fingerprint = b.fingerprint AND v.seq BETWEEN b.first_seq AND b.last_seq
+JOIN fingerprints f ON f.key = v.fingerprint JOIN items i ON i.key = v.item_key
+WHERE CASE WHEN f.dimension % 8 = 0 AND length(v.vector) = 4 * f.dimension THEN NOT EXISTS
+  (SELECT 1 FROM sealed s WHERE s.key = unhex(format('%016X', v.item_key))
+     AND s.fingerprint = v.fingerprint AND s.code = vec_quantize_binary(v.vector)) END;

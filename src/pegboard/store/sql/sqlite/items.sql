@@ -6,15 +6,15 @@ FROM items WHERE namespace = :namespace AND id = :id;
 
 -- name: insert_item
 INSERT INTO items (
-  namespace, id, kind, active, scope, source, name, short_name, category, subcategory, tool_type, tags,
-  visibility, author, source_protocol, routing_domain, semantic_namespace, sensitivity_tier,
+  namespace, id, kind, active, scope, source, name, short_name, name_key, category, subcategory,
+  tool_type, tags, visibility, author, source_protocol, routing_domain, semantic_namespace, sensitivity_tier,
   target_personas, semantic_weight, official, source_hash, embedding_status, content_hash,
   text_version, latest_version, created_at, updated_at, origin, origin_hash, endpoint, aliases, keywords,
   tech_stack, examples, executor, signature, description, imported_description, input_schema,
   output_schema, body
 ) VALUES (
-  :namespace, :id, :kind, 1, :scope, :source, :name, :short_name, :category, :subcategory, :tool_type, :tags,
-  :visibility, :author, :source_protocol, :routing_domain, :semantic_namespace, :sensitivity_tier,
+  :namespace, :id, :kind, 1, :scope, :source, :name, :short_name, :name_key, :category, :subcategory,
+  :tool_type, :tags, :visibility, :author, :source_protocol, :routing_domain, :semantic_namespace, :sensitivity_tier,
   :target_personas, :semantic_weight, :official, :source_hash, :embedding_status, :content_hash,
   :text_version, :latest_version, :now, :now, :origin, :origin_hash, :endpoint, :aliases, :keywords,
   :tech_stack, :examples, :executor, :signature, :description, :imported_description, :input_schema,
@@ -25,6 +25,7 @@ INSERT INTO items (
 -- A source's new word on an item. Overrides, counts and approval stay as they are.
 UPDATE items SET
   kind = :kind, active = 1, scope = :scope, source = :source, name = :name, short_name = :short_name,
+  name_key = :name_key,
   category = :category, subcategory = :subcategory, tool_type = :tool_type, tags = :tags,
   visibility = :visibility, author = :author, source_protocol = :source_protocol,
   routing_domain = :routing_domain, semantic_namespace = :semantic_namespace,

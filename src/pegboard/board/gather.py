@@ -1,0 +1,302 @@
+"""Ask the legs: everything the board has to say to a query, before it is weighed."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from typing import NamedTuple
+
+from pegboard.errors import EmbeddingError
+from pegboard.model import (
+    Filters,
+    Fingerprint,
+    ItemId,
+    Leg,
+    LegHit,
+    Mode,
+    Vector,
+    WordHits,
+    WordQuery,
+)
+from pegboard.ports import Embedder, Store
+from pegboard.search.fusion import Candidate, Evidence
+from pegboard.search.query import Query, choose, known_share
+from pegboard.search.spelling import MOST_READINGS, SHORTEST, endings, nearest
+from pegboard.text import terms, variants
+
+MOST_NAMED = 50
+MOST_MISSPELLED = 8
+LONGER_WORDS = 40
+LOOKED_AT = 60
+
+
+class Gathered(NamedTuple):
+    """The legs' evidence, and how it came about."""
+
+    evidence: Evidence
+    frequencies: Mapping[str, int]
+    wanted: WordQuery
+    read_as: Mapping[str, tuple[str, ...]]
+    """Unknown words of the query, and the known ones they were taken for."""
+    notices: tuple[str, ...]
+    embed_seconds: float
+    search_seconds: float
+
+
+class Words(NamedTuple):
+    """One leg over words: what it looked for, and what it found."""
+
+    query: WordQuery
+    known: float
+    found: WordHits
+
+
+class Meant(NamedTuple):
+    """The query's vector, when it was ready, and what is near it once that is known."""
+
+    vector: Vector
+    ready: float
+    near: list[LegHit] | None = None
+
+
+def gather(
+    store: Store,
+    embedder: Embedder | None,
+    query: Query,
+    mode: Mode,
+    filters: Filters,
+    depth: int,
+    *,
+    beside: Executor | None = None,
+) -> Gathered:
+    """What each leg says. The query is embedded while the words are looked up.
+
+    With threads that stay, and so keep their own way to the database, meaning is looked up there
+    as well.
+    """
+    gathering = _Gathering(store, embedder, query, mode, filters, depth)
+    if beside is not None:
+        return gathering.run(beside, gathering.meant_and_near)
+    with ThreadPoolExecutor(max_workers=1) as own:
+        return gathering.run(own, gathering.meant)
+
+
+class _Gathering:
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder | None,
+        query: Query,
+        mode: Mode,
+        filters: Filters,
+        depth: int,
+    ) -> None:
+        self.store = store
+        self.embedder = embedder
+        self.query = query
+        self.mode = mode
+        self.filters = filters
+        self.depth = depth
+        self.notices: list[str] = []
+        self.embed_seconds = 0.0
+        self.frequencies: dict[str, int] = {}
+        self.wanted = WordQuery()
+        self.read_as: dict[str, tuple[str, ...]] = {}
+
+    def run(self, beside: Executor, work: Callable[[Embedder], Meant]) -> Gathered:
+        began = time.perf_counter()
+        asked = self._ask_meaning(beside, work)
+        legs = {} if asked and self.mode is Mode.VECTOR else self._by_words()
+        words_done = time.perf_counter()
+        meant = self._wait(asked)
+        waited = max(meant.ready - words_done, 0.0) if meant else 0.0
+        if meant is None and not legs:
+            legs = self._by_words()
+        if meant is not None and meant.near is None and self.embedder is not None:
+            meant = self._with_near(meant, self.embedder)
+        evidence = self._evidence(legs, meant)
+        return Gathered(
+            evidence=evidence,
+            frequencies=self.frequencies,
+            wanted=self.wanted,
+            read_as=self.read_as,
+            notices=tuple(self.notices),
+            embed_seconds=self.embed_seconds,
+            search_seconds=time.perf_counter() - began - waited,
+        )
+
+    def _ask_meaning(
+        self, beside: Executor, work: Callable[[Embedder], Meant]
+    ) -> "Future[Meant] | None":
+        if self.mode in (Mode.BM25, Mode.FUZZY):
+            return None
+        if self.embedder is None:
+            if self.mode is Mode.VECTOR:
+                self.notices.append("embedding is disabled, so this is a search by words only")
+            return None
+        return beside.submit(work, self.embedder)
+
+    def meant(self, embedder: Embedder) -> Meant:
+        began = time.perf_counter()
+        vector = embedder.embed_query(self.query.text)
+        ready = time.perf_counter()
+        self.embed_seconds = ready - began
+        return Meant(vector, ready)
+
+    def meant_and_near(self, embedder: Embedder) -> Meant:
+        return self._with_near(self.meant(embedder), embedder)
+
+    def _with_near(self, meant: Meant, embedder: Embedder) -> Meant:
+        target = embedder.fingerprint
+        near = self.store.index.vector(meant.vector, target, self.filters, self.depth)
+        if not near or self.store.tasks.waiting(target):
+            self._tell_what_is_missing(target)
+        return meant._replace(near=near)
+
+    def _wait(self, asked: "Future[Meant] | None") -> Meant | None:
+        if asked is None:
+            return None
+        try:
+            return asked.result()
+        except EmbeddingError as error:
+            self.notices.append(f"searched by words only: {error.message}")
+            return None
+
+    def _by_words(self) -> dict[Leg, Words]:
+        """The keyword leg and, if some words are unknown, the same with others in their place."""
+        said = self.query.terms
+        self.frequencies = self.store.index.frequencies(said)
+        self.wanted = choose(said, self.frequencies)
+        sure = known_share(said, self.frequencies)
+        legs = {Leg.BM25: Words(self.wanted, sure, self._keyword(self.wanted))}
+        if self.mode is Mode.BM25:
+            return legs
+        self.read_as = self._readings()
+        if self.read_as:
+            legs[Leg.FUZZY] = self._misspelled()
+        if self.mode is Mode.FUZZY:
+            return {Leg.FUZZY: legs.get(Leg.FUZZY, legs[Leg.BM25])}
+        return legs
+
+    def _keyword(self, wanted: WordQuery) -> WordHits:
+        """More than the depth where the first look is only by the most telling terms."""
+        index = self.store.index
+        limit = self.depth if wanted.lead == wanted.terms else max(self.depth, LOOKED_AT)
+        found = index.keyword(wanted, self.filters, limit)
+        if wanted.every and not found.first:
+            rarest = min(wanted.lead, key=lambda term: self.frequencies.get(term, 0))
+            return index.keyword(wanted._replace(lead=(rarest,), every=False), self.filters, limit)
+        return found
+
+    def _readings(self) -> dict[str, tuple[str, ...]]:
+        """What each word that the board does not know may have been meant to be."""
+        index = self.store.index
+        if len(self.frequencies) == len(self.query.terms):
+            return {}
+        unknown = [
+            word
+            for word in self.query.words
+            if len(word) >= SHORTEST and not self.frequencies.keys() & set(terms(word))
+        ]
+        del unknown[MOST_MISSPELLED:]
+        near = index.words_near([each for word in unknown for each in variants(word)])
+        found = {
+            word: self._held(nearest(word, near))
+            or self._held(endings(word, index.words_from(word, LONGER_WORDS)))
+            for word in unknown
+        }
+        return {word: known for word, known in found.items() if known}
+
+    def _held(self, words: Sequence[str]) -> tuple[str, ...]:
+        """Those that some item still has: a word's spelling outlives its last item."""
+        if not words:
+            return ()
+        parts = {word: terms(word) for word in words}
+        known = self.store.index.frequencies([each for part in parts.values() for each in part])
+        held = [word for word, part in parts.items() if not known.keys().isdisjoint(part)]
+        return tuple(held[:MOST_READINGS])
+
+    def _misspelled(self) -> Words:
+        """A word that had to be guessed counts as half known."""
+        guessed = [
+            term for known in self.read_as.values() for each in known for term in terms(each)
+        ]
+        counted = self.frequencies | self.store.index.frequencies(guessed)
+        wanted = choose(tuple(dict.fromkeys((*self.query.terms, *guessed))), counted)
+        sure = known_share(self.query.terms, self.frequencies)
+        guessed_share = len(self.read_as) / max(len(self.query.terms), 1)
+        return Words(wanted, min(sure + 0.5 * guessed_share, 1.0), self._keyword(wanted))
+
+    def _evidence(self, legs: Mapping[Leg, Words], meant: Meant | None) -> Evidence:
+        meaning = (meant.near if meant else None) or []
+        key = self.query.name_key
+        named = self.store.index.named(key, self.filters, MOST_NAMED) if key else []
+        others = [hit.key for hit in (*meaning, *named)]
+        scores = {leg: self._word_scores(words, others) for leg, words in legs.items()}
+        best = {
+            leg: max((scores[leg].get(key, 0.0) for key in words.found.first), default=0.0)
+            for leg, words in legs.items()
+        }
+        ranked = {leg: self._ranked(words.found, scores[leg]) for leg, words in legs.items()}
+        ids = {hit.key: hit.id for hits in (*ranked.values(), meaning, named) for hit in hits}
+        if meant is not None:
+            scores[Leg.VECTOR] = self._meaning_scores(meant, ids)
+            ranked[Leg.VECTOR] = meaning
+        ranks = {leg: {hit.key: hit.rank for hit in hits} for leg, hits in ranked.items()}
+        return Evidence(
+            candidates=tuple(_candidate(key, ids[key], scores, ranks) for key in ids),
+            legs=frozenset(scores),
+            best=best,
+            known={leg: words.known for leg, words in legs.items()},
+            named=frozenset(hit.key for hit in named),
+        )
+
+    def _ranked(self, found: WordHits, scores: Mapping[int, float]) -> list[LegHit]:
+        """By the score over all terms, where the first look was only by some."""
+        if found.whole:
+            return list(found.hits[: self.depth])
+        hits = sorted((-scores.get(hit.key, 0.0), hit.id, hit.key) for hit in found.hits)
+        return [
+            LegHit(key, item_id, rank, -score)
+            for rank, (score, item_id, key) in enumerate(hits[: self.depth], start=1)
+        ]
+
+    def _tell_what_is_missing(self, target: Fingerprint) -> None:
+        if missing := self.store.tasks.without_vector(target):
+            have = "item has" if missing == 1 else "items have"
+            self.notices.append(
+                f"{missing:,} {have} no vector yet and can be found by words only; "
+                "embed what is missing with: pegboard backfill"
+            )
+
+    def _word_scores(self, words: Words, others: list[int]) -> dict[int, float]:
+        """Every candidate's score, also of those that only another leg put forward."""
+        found = dict(words.found.scores)
+        if not words.found.whole:
+            keys = dict.fromkeys(
+                (*words.found.first, *(hit.key for hit in words.found.hits), *others)
+            )
+            missing = [key for key in keys if key not in found]
+            found |= self.store.index.keyword_scores(words.query, missing)
+        return found
+
+    def _meaning_scores(self, meant: Meant, ids: Mapping[int, ItemId]) -> dict[int, float]:
+        found = {hit.key: hit.score for hit in meant.near or ()}
+        missing = [key for key in ids if key not in found]
+        if missing and self.embedder is not None:
+            target = self.embedder.fingerprint
+            found |= self.store.index.vector_scores(meant.vector, target, missing)
+        return found
+
+
+def _candidate(
+    key: int,
+    item_id: ItemId,
+    scores: Mapping[Leg, Mapping[int, float]],
+    ranks: Mapping[Leg, Mapping[int, int]],
+) -> Candidate:
+    return Candidate(
+        key=key,
+        id=item_id,
+        scores={leg: known[key] for leg, known in scores.items() if key in known},
+        ranks={leg: known[key] for leg, known in ranks.items() if key in known},
+    )

@@ -1,0 +1,108 @@
+"""Answers to a search: for people, for models, for programs."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import click
+
+from pegboard.cli.explaining import print_explanation
+from pegboard.cli.render import clipped, print_json, width
+from pegboard.gate.characters import visible
+from pegboard.model import Answer, Hit
+from pegboard.search.budget import Told, as_score, compact, fit, qualified, together, tokens
+from pegboard.text import first_sentence
+
+NOT_FITTING = "none of these fits; they come nearest:"
+
+
+class Form(NamedTuple):
+    """How an answer is wanted."""
+
+    as_json: bool = False
+    nearest: bool = False
+    compact: bool = False
+    budget: int | None = None
+    explain: bool = False
+
+    @property
+    def for_models(self) -> bool:
+        return self.compact or self.budget is not None
+
+
+def print_answer(answer: Answer, form: Form) -> None:
+    if form.as_json:
+        print_json(_document(answer, form))
+        return
+    if form.explain and answer.explanation:
+        print_explanation(answer.explanation)
+    elif form.for_models:
+        _print_told(_told(answer.hits, form.budget))
+    else:
+        for number, hit in enumerate(answer.hits, start=1):
+            _print_hit(f"{number:>2}.", hit)
+    if form.nearest and answer.nearest:
+        _print_nearest(answer.nearest, form)
+
+
+def _document(answer: Answer, form: Form) -> object:
+    """A list of hits; an object that has it if there is more to say."""
+    hits, more = _for_programs(answer.hits, form), dict[str, object]()
+    if form.nearest:
+        more["nearest"] = _for_programs(answer.nearest, form)
+    if form.budget is not None:
+        text = together(_told(answer.hits or (answer.nearest if form.nearest else ()), form.budget))
+        more |= {"budget_tokens": form.budget, "tokens": tokens(text)}
+    if form.explain:
+        more["explanation"] = answer.explanation
+    return {"hits": hits, **more} if more else hits
+
+
+def _for_programs(hits: Sequence[Hit], form: Form) -> Sequence[object]:
+    if not form.for_models:
+        return hits
+    return [
+        {
+            "id": told.hit.id,
+            "namespace": told.hit.namespace,
+            "score": told.hit.score,
+            "like_it": told.hit.like_it,
+            "detail": told.detail.name.lower(),
+            "tokens": tokens(told.text),
+            "text": told.text,
+        }
+        for told in _told(hits, form.budget)
+    ]
+
+
+def _told(hits: Sequence[Hit], budget: int | None) -> list[Told]:
+    return compact(hits) if budget is None else fit(hits, budget)
+
+
+def _print_told(told: Sequence[Told]) -> None:
+    if told:
+        click.echo(together(told))
+
+
+def _print_nearest(hits: Sequence[Hit], form: Form) -> None:
+    click.secho(NOT_FITTING, fg=None if form.for_models else "yellow")
+    if form.for_models:
+        budget = None if form.budget is None else form.budget - tokens(NOT_FITTING) - 1
+        _print_told(_told(hits, budget))
+        return
+    for hit in hits:
+        _print_hit("  -", hit)
+
+
+def _print_hit(mark: str, hit: Hit) -> None:
+    room = width() - 4
+    click.echo(
+        f"{mark} "
+        + click.style(qualified(hit.namespace, hit.id), bold=True)
+        + click.style(f"  {as_score(hit.score)} {hit.match_type}", fg="green")
+    )
+    if said := first_sentence(hit.description):
+        click.echo(f"    {clipped(said, room)}")
+    click.secho(f"    {clipped(visible(hit.reason), room)}", dim=True)
+    if hit.like_it:
+        like_it = f"and {len(hit.like_it)} like it: {', '.join(hit.like_it)}"
+        click.secho(f"    {clipped(like_it, room)}", dim=True)

@@ -1,0 +1,99 @@
+"""The command that measures search: eval."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pegboard.app import evaluation_board, located
+from pegboard.cli import render
+from pegboard.cli.shared import json_option, notice, progress_bar
+from pegboard.errors import UsageError
+from pegboard.model import Mode
+
+MODES = click.Choice([mode.value for mode in Mode])
+MEASURE = "ndcg@10"
+
+
+@click.command("eval")
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--mode", type=MODES, help="How to look. Default: hybrid.")
+@click.option("--limit", type=click.IntRange(1, 1000), help="How many hits. Default: 10.")
+@click.option("--sweep", is_flag=True, help="Look for better settings of hybrid search.")
+@click.option("--board", type=click.Path(path_type=Path), help="Keep the board here.")
+@json_option
+def eval_(
+    folder: Path,
+    mode: str | None,
+    limit: int | None,
+    sweep: bool,
+    board: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure search on your own queries.
+
+    FOLDER has tools.jsonl (or tools.jsonl.gz), one {"id", "name", "category", "description",
+    "parameters": [{"name", "description", "type", "required"}]} a line, and queries.jsonl, one
+    {"id", "query", "gold": [tool ids]} a line, optionally with "alt": {gold id: [equivalents]}.
+    """
+    if sweep and (mode or limit):
+        raise UsageError(
+            "--sweep is about the first ten hits of hybrid search", "leave --mode and --limit out"
+        )
+    with (
+        evaluation_board(board, located().settings) as pegboard,
+        progress_bar(show=not as_json) as progress,
+    ):
+        if sweep:
+            found, notices = pegboard.sweep(folder, progress=progress)
+        else:
+            found, notices = pegboard.evaluate(
+                folder, mode=mode or Mode.HYBRID.value, limit=limit or 10, progress=progress
+            )
+    notice(*notices)
+    if as_json:
+        render.print_json(found)
+    elif sweep:
+        _tell_sweep(found)
+    else:
+        _tell_measures(found)
+
+
+def _tell_measures(found: Mapping[str, object]) -> None:
+    for name, value in found.items():
+        shown = " to ".join(map(str, value)) if isinstance(value, tuple) else value
+        click.echo(f"{name:<16} {shown}")
+
+
+def _tell_sweep(found: Mapping[str, Any]) -> None:
+    held_out = found["held_out"]
+    low, high = held_out["interval"]
+    click.echo(f"{'queries':<9} {found['queries']} over {found['tools']} tools")
+    for name in ("present", "best", "chosen"):
+        click.echo(f"{name:<9} {MEASURE} {found[name][MEASURE]:.4f} with {_settings(found[name])}")
+    click.echo(
+        f"{'seen':<9} {found['difference']:+.4f} by the best of {len(found['grid'])}, "
+        "on the queries it was chosen by"
+    )
+    click.echo(
+        f"{'held out':<9} {held_out['gain']:+.4f}, 95 % interval {low:+.4f} to {high:+.4f}, "
+        f"{held_out['rounds']} rounds of {held_out['folds']} folds"
+    )
+    click.secho(f"\n{found['recommendation']}", bold=True)
+    if found["recommended"]:
+        _tell_change(found)
+
+
+def _settings(row: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in row.items() if name != MEASURE)
+
+
+def _tell_change(found: Mapping[str, Any]) -> None:
+    click.echo(f"\nin pegboard.toml:\n\n{found['toml']}")
+    present, chosen = found["seen"]["present"], found["seen"]["chosen"]
+    click.echo(
+        f"with search.threshold {found['threshold']}, {present['answered']:.1%} of the queries are "
+        f"answered now ({present['answered_right']:.1%} with the right tool first), and "
+        f"{chosen['answered']:.1%} then ({chosen['answered_right']:.1%})"
+    )

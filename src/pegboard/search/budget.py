@@ -1,0 +1,105 @@
+"""An answer as text for a model: as many hits, and as much of each, as its tokens allow."""
+
+import math
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import NamedTuple
+
+from pegboard.model import DEFAULT_NAMESPACE, Hit
+from pegboard.text import first_sentence, prose
+
+LONGEST_SENTENCE = 240
+LONGEST_SIGNATURE = 400
+LETTERS_PER_TOKEN = 3.5
+"""Of English and code; on compact hits this comes to as much as WordPiece makes of them."""
+BYTES_PER_TOKEN = 2
+"""Beyond ASCII, in UTF-8: é is one token, 金 one and a half, an emoji two."""
+
+
+class Detail(IntEnum):
+    """How much of a hit is told."""
+
+    NAME = 0
+    COMPACT = 1
+    WHOLE = 2
+
+
+class Told(NamedTuple):
+    hit: Hit
+    detail: Detail
+    text: str
+
+
+def tokens(text: str) -> int:
+    """About how many tokens a model will see; rather too many than too few."""
+    if text.isascii():
+        return math.ceil(len(text) / LETTERS_PER_TOKEN)
+    letters = sum(c < "\x80" for c in text)
+    beyond = len(text.encode("utf-8", "surrogatepass")) - letters
+    return math.ceil(letters / LETTERS_PER_TOKEN + beyond / BYTES_PER_TOKEN)
+
+
+def tell(hit: Hit, detail: Detail) -> str:
+    """A hit for a model to act on: where it hangs, how it is called, and what it does.
+
+    Only its first line begins at the margin and none is blank, so that no description can be taken
+    for a hit of its own.
+    """
+    name = qualified(hit.namespace, hit.id)
+    if detail is Detail.NAME:
+        return name
+    if detail is Detail.COMPACT:
+        text = [clipped(first_sentence(hit.description), LONGEST_SENTENCE)]
+    else:
+        text = [line.rstrip() for line in prose(hit.description).strip().splitlines()]
+    called = clipped(" ".join(hit.signature.split()), LONGEST_SIGNATURE)
+    lines = [f"{name} ({as_score(hit.score)})", called, *text]
+    if hit.like_it:
+        lines.append(f"and {len(hit.like_it)} like it")
+    return "\n  ".join(line for line in lines if line)
+
+
+def together(told: Sequence[Told]) -> str:
+    """What the model gets to read."""
+    return "\n".join(each.text for each in told)
+
+
+def compact(hits: Sequence[Hit]) -> list[Told]:
+    return [Told(hit, Detail.COMPACT, tell(hit, Detail.COMPACT)) for hit in hits]
+
+
+def fit(hits: Sequence[Hit], budget: int) -> list[Told]:
+    """The first hits in compact form while there is room; what is left over tells the first more.
+
+    If not even one fits, its name alone does, so that a small budget never hides the best hit.
+    """
+    told: list[Told] = []
+    left = budget
+    for each in compact(hits):
+        if (cost := tokens(each.text) + 1) > left:
+            break
+        told.append(each)
+        left -= cost
+    if not told and hits:
+        return [Told(hits[0], Detail.NAME, tell(hits[0], Detail.NAME))]
+    for place, (hit, _, text) in enumerate(told):
+        whole = tell(hit, Detail.WHOLE)
+        more = tokens(whole) - tokens(text)
+        if more <= left:
+            told[place] = Told(hit, Detail.WHOLE, whole)
+            left -= more
+    return told
+
+
+def qualified(namespace: str, item_id: str) -> str:
+    """An id as `show` takes it; only one outside the default namespace needs to say where."""
+    return item_id if namespace == DEFAULT_NAMESPACE else f"{namespace}/{item_id}"
+
+
+def as_score(score: float) -> str:
+    """Two digits, rounded down: what misses a threshold never looks as if it had reached it."""
+    return f"{math.floor(score * 100 + 1e-9) / 100:.2f}"
+
+
+def clipped(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"

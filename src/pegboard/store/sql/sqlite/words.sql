@@ -1,0 +1,66 @@
+-- name: ranked
+-- BM25 with a weight for each field, from the text index alone: items come later, and only the first.
+SELECT rowid, -bm25(item_terms, :name_weight, :aliases_weight, :labels_weight,
+    :description_weight, :parameters_weight, :body_weight) AS score
+FROM item_terms WHERE item_terms MATCH :match ORDER BY score DESC, rowid LIMIT :limit;
+
+-- name: ranked_within
+-- The same for what filters leave, when too few of the first are among it.
+SELECT i.key, i.id, -bm25(item_terms, :name_weight, :aliases_weight, :labels_weight,
+    :description_weight, :parameters_weight, :body_weight) AS score
+FROM item_terms JOIN items i ON i.key = item_terms.rowid
+WHERE item_terms MATCH :match
+  -- include: filters
+ORDER BY score DESC, i.id, i.key LIMIT :limit;
+
+-- name: let_through
+SELECT i.key, i.id FROM items i
+WHERE i.key IN (SELECT value FROM json_each(:keys))
+  -- include: filters
+;
+
+-- name: scores
+-- The plus keeps SQLite from running the match once for each row: to go through the matches once more
+-- is cheap, as long as only these few are scored.
+SELECT rowid, -bm25(item_terms, :name_weight, :aliases_weight, :labels_weight,
+    :description_weight, :parameters_weight, :body_weight)
+FROM item_terms
+WHERE item_terms MATCH :match AND +rowid IN (SELECT value FROM json_each(:keys));
+
+-- name: frequencies
+-- Known terms only: the first match of each is proof enough, and the commonest were counted before.
+SELECT t.value, coalesce((SELECT items FROM common_terms c WHERE c.term = t.value), 0)
+FROM json_each(:terms) t
+WHERE EXISTS (SELECT 1 FROM item_terms
+  WHERE item_terms MATCH '"' || replace(t.value, '"', '""') || '"');
+
+-- name: near
+SELECT DISTINCT word FROM word_variants WHERE variant IN (SELECT value FROM json_each(:variants));
+
+-- name: beginning
+-- In the table's own order, so that a short beginning of many words is left after a few.
+SELECT word FROM word_variants
+WHERE variant >= :beginning AND variant < :beginning || char(0x10ffff) AND variant = word
+ORDER BY variant LIMIT :limit;
+
+-- name: knows_word
+SELECT 1 FROM word_variants WHERE variant = :word AND word = :word;
+
+-- name: add_variant
+INSERT OR IGNORE INTO word_variants (variant, word) VALUES (:variant, :word);
+
+-- name: last_census
+SELECT (SELECT count(*) FROM items), (SELECT items FROM census);
+
+-- name: forget_census
+DELETE FROM census;
+
+-- name: record_census
+INSERT INTO census (items, taken_at) SELECT count(*), :now FROM items;
+
+-- name: forget_common
+DELETE FROM common_terms;
+
+-- name: count_common
+INSERT INTO common_terms (term, items)
+SELECT term, doc FROM item_vocabulary WHERE doc >= :least;

@@ -1,0 +1,132 @@
+"""Words in SQLite: BM25 by FTS5, how words are spelled, and which terms are the commonest."""
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+
+import apsw
+
+from pegboard.model import Item, ItemId, LegHit, WordHits, WordQuery
+from pegboard.store.queries import load
+from pegboard.store.sqlite.database import Database, Row, Value, in_list
+from pegboard.text import FIELD_WEIGHTS, variants, words
+
+SQL = load("sqlite", "words")
+Params = Mapping[str, Value]
+
+FIRST = 1000
+"""How many of the best are taken from the text index before filters are looked at."""
+HELD_AGAINST = 20
+"""Among so many of them the best score of all is looked for."""
+SPELLED = range(3, 33)
+"""Words of these lengths are kept for their spelling."""
+CENSUS_FROM = 2_000
+"""A board with fewer items is quick without knowing its commonest terms."""
+COMMON = 1_000
+"""A term is common if one in this many items has it."""
+LEAST_COMMON = 20
+MOST_COUNTED = 10_000
+
+
+class Words:
+    def __init__(self, database: Database) -> None:
+        self._db = database
+        self._local = threading.local()
+
+    def keyword(self, query: WordQuery, filters: Params, limit: int) -> WordHits:
+        if not query.lead:
+            return WordHits()
+        match = _match(query.lead, " AND " if query.every else " OR ")
+        params: dict[str, Value] = {**FIELD_WEIGHTS, "match": match}
+        exact = query.lead == query.terms and not query.every
+        most = FIRST if exact else 2 * limit
+        ranked = self._db.rows(SQL["ranked"], {**params, "limit": most})
+        cut_short = len(ranked) == most
+        found = self._let_through(ranked, filters, limit)
+        if len(found) < limit and cut_short:
+            found = self._db.rows(SQL["ranked_within"], {**params, **filters, "limit": limit})
+        return WordHits(
+            hits=tuple(as_hits(found)),
+            first=tuple(int(key) for key, _ in ranked[:HELD_AGAINST]),
+            scores={int(key): float(score) for key, score in ranked} if exact else {},
+            whole=exact and not cut_short,
+        )
+
+    def _let_through(self, ranked: Sequence[Row], filters: Params, limit: int) -> list[Row]:
+        """The first that the filters leave, looked up a few at a time: mostly all are left."""
+        found: list[Row] = []
+        step = limit + limit // 2
+        for start in range(0, len(ranked), step):
+            if len(found) >= limit and ranked[start][1] < found[limit - 1][2]:
+                break  # none of the rest is as good as the last, whatever its id
+            some: dict[int, float] = dict(ranked[start : start + step])
+            rows = self._db.rows(SQL["let_through"], {**filters, "keys": in_list(list(some))})
+            ids: dict[int, str] = dict(rows)
+            found += [(key, ids[key], score) for key, score in some.items() if key in ids]
+        return sorted(found, key=lambda row: (-row[2], row[1], row[0]))[:limit]
+
+    def scores(self, query: WordQuery, keys: Sequence[int]) -> dict[int, float]:
+        if not query.terms or not keys:
+            return {}
+        match = _match(query.terms, " OR ")
+        params: dict[str, Value] = {**FIELD_WEIGHTS, "match": match, "keys": in_list(keys)}
+        return {int(key): float(score) for key, score in self._db.rows(SQL["scores"], params)}
+
+    def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        """Looked up once, until this or another process has written something."""
+        counted = self._counted()
+        if missing := [term for term in terms if term not in counted]:
+            found: dict[str, int] = dict(
+                self._db.rows(SQL["frequencies"], {"terms": in_list(missing)})
+            )
+            counted |= {term: found.get(term) for term in missing}
+        known = ((term, counted[term]) for term in terms)
+        return {term: items for term, items in known if items is not None}
+
+    def _counted(self) -> dict[str, int | None]:
+        """What this thread has looked up since the last change; None for an unknown term."""
+        now = self._db.moment()
+        moment, counted = getattr(self._local, "counted", (None, {}))
+        if moment != now or len(counted) > MOST_COUNTED:
+            counted = {}
+            self._local.counted = (now, counted)
+        return counted
+
+    def near(self, wanted: Sequence[str]) -> list[str]:
+        return [str(row[0]) for row in self._db.rows(SQL["near"], {"variants": in_list(wanted)})]
+
+    def beginning(self, beginning: str, limit: int) -> list[str]:
+        rows = self._db.rows(SQL["beginning"], {"beginning": beginning, "limit": limit})
+        return [str(row[0]) for row in rows]
+
+    def take_census(self) -> None:
+        """Reads the whole text index, so only when the board has changed by a fifth since."""
+        now, before = self._db.rows(SQL["last_census"])[0]
+        if now < CENSUS_FROM if before is None else abs(now - before) * 5 < before:
+            return
+        with self._db.write() as tx:
+            tx.execute(SQL["forget_census"])
+            tx.execute(SQL["record_census"], {"now": time.time()})
+            tx.execute(SQL["forget_common"])
+            tx.execute(SQL["count_common"], {"least": max(now // COMMON, LEAST_COMMON)})
+
+
+def add_spelling(tx: apsw.Connection, item: Item) -> None:
+    """The words an item is called by, so that a misspelled one can be read as one of them."""
+    named = (item.name, *item.aliases, item.category, item.subcategory, *item.tags)
+    for word in {word for text in named for word in words(text) if len(word) in SPELLED}:
+        if tx.execute(SQL["knows_word"], {"word": word}).fetchone() is None:
+            rows = ({"variant": variant, "word": word} for variant in variants(word))
+            tx.executemany(SQL["add_variant"], rows)
+
+
+def as_hits(rows: Sequence[Row]) -> list[LegHit]:
+    return [
+        LegHit(int(key), ItemId(str(item_id)), rank, float(score))
+        for rank, (key, item_id, score) in enumerate(rows, start=1)
+    ]
+
+
+def _match(terms: Sequence[str], operator: str) -> str:
+    """Quoted, a term is never syntax; a quote inside it is doubled."""
+    return operator.join('"' + term.replace('"', '""') + '"' for term in terms)

@@ -1,0 +1,262 @@
+"""Rankings hold still: for every process, thread and order of putting, and under every filter."""
+
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from unittest import mock
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from making import filler, hang, in_memory, make_item
+from pegboard.board.find import Ask, FindSettings, find
+from pegboard.embed.hashed import HashedEmbedder
+from pegboard.embed.parts import PartsEmbedder
+from pegboard.model import Filters, ItemId, Kind, Mode, ToolType
+from pegboard.search import query as queries
+from pegboard.search.fusion import FusionSettings
+from pegboard.store.sqlite import words
+from pegboard.store.sqlite.store import SqliteStore
+
+relaxed = settings(
+    max_examples=50,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+EMBEDDER = PartsEmbedder(HashedEmbedder(64))
+WORDS = ["send", "letter", "office", "stamp", "zebra", "forecast", "город", "邮件", "issue", "file"]
+word = st.sampled_from(WORDS)
+sayings = st.lists(word, max_size=5).map(" ".join)
+some_names = st.lists(word, min_size=1, max_size=2).map("_".join)
+
+
+@st.composite
+def shelves(draw, most=12):
+    """Items with unique ids over few names, words, categories, tags and so on."""
+    return [
+        make_item(
+            draw(some_names),
+            id=ItemId(f"{draw(st.sampled_from(['mcptools', 'gentools']))}:{n:02}"),
+            kind=draw(st.sampled_from(Kind)),
+            category=draw(st.sampled_from(["mail", "box", ""])),
+            namespace=draw(st.sampled_from(["public", "team"])),
+            source=draw(st.sampled_from(["tools", "others"])),
+            tool_type=draw(st.none() | st.sampled_from(ToolType)),
+            tags=tuple(draw(st.lists(st.sampled_from(["fast", "slow"]), unique=True))),
+            description=draw(sayings),
+            body=draw(sayings),
+            semantic_weight=draw(st.sampled_from([0.0, 1.0, 1.0, 2.0])),
+        )
+        for n in range(draw(st.integers(1, most)))
+    ]
+
+
+def filters():
+    def some(*values):
+        return st.lists(st.sampled_from(values), max_size=2, unique=True).map(tuple)
+
+    return st.builds(
+        Filters,
+        kinds=some(*(kind.value for kind in Kind)),
+        sources=some("tools", "mcptools", "gentools"),
+        categories=some("mail", "box"),
+        tags=some("fast", "slow"),
+        tool_types=some(*(kind.value for kind in ToolType)),
+        namespaces=some("public", "team"),
+    )
+
+
+def misspelled(text):
+    return text[:2] + text[3:] if len(text) > 4 else text
+
+
+texts = st.lists(word | word.map(misspelled), min_size=1, max_size=4).map(" ".join) | some_names
+
+
+def ranking(store, text, mode=Mode.HYBRID, *, chosen=None, limit=100, depth=40):
+    ask = Ask(text, mode, chosen or Filters(), limit, threshold=0.0)
+    hits = find(store, EMBEDDER, ask, FindSettings(depth)).hits
+    return [((hit.namespace, hit.id), hit.score) for hit in hits]
+
+
+def lets_through(chosen, item):
+    return (
+        (not chosen.kinds or item.kind in chosen.kinds)
+        and (not chosen.sources or {item.source, item.scope} & set(chosen.sources))
+        and (not chosen.categories or item.category in chosen.categories)
+        and (not chosen.tags or set(item.tags) & set(chosen.tags))
+        and (not chosen.tool_types or item.tool_type in chosen.tool_types)
+        and (not chosen.namespaces or item.namespace in chosen.namespaces)
+    )
+
+
+def narrowed(first, budgets):
+    """What a large board goes through, on a small one."""
+    stack = ExitStack()
+    for module, name, value in (
+        (words, "FIRST", first),
+        (words, "CENSUS_FROM", 1),
+        (words, "LEAST_COMMON", 1),
+        (queries, "MAX_POSTINGS", budgets[0]),
+        (queries, "LEAD_POSTINGS", budgets[1]),
+    ):
+        stack.enter_context(mock.patch.object(module, name, value))
+    return stack
+
+
+@relaxed
+@given(
+    shelf=shelves(),
+    text=texts,
+    chosen=filters(),
+    first=st.sampled_from([3, 1000]),
+    budgets=st.sampled_from([(30_000, 2_000), (12, 4), (3, 1)]),
+)
+@pytest.mark.parametrize("mode", Mode)
+def test_a_filter_changes_neither_order_nor_score_of_what_it_leaves(
+    mode, shelf, text, chosen, first, budgets
+):
+    store = in_memory()
+    hang(store, EMBEDDER, *shelf)
+    with narrowed(first, budgets):
+        store.items.take_census()
+        whole = ranking(store, text, mode)
+        part = ranking(store, text, mode, chosen=chosen)
+        few = ranking(store, text, mode, limit=2, depth=2)
+        few_of_part = ranking(store, text, mode, chosen=chosen, limit=2, depth=2)
+    store.close()
+    left = {(item.namespace, item.id) for item in shelf if lets_through(chosen, item)}
+    assert part == [hit for hit in whole if hit[0] in left]
+    for some in (few, few_of_part):
+        assert some == [hit for hit in whole if hit in some]
+    assert all(hit[0] in left for hit in few_of_part)
+
+
+@relaxed
+@given(shelf=shelves(), text=texts, seed=st.randoms(), size=st.integers(1, 5))
+@pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.FUZZY])
+def test_the_order_of_putting_changes_nothing(mode, shelf, text, seed, size):
+    found = []
+    for _ in range(2):
+        store = in_memory()
+        for start in range(0, len(shelf), size):
+            hang(store, EMBEDDER, *shelf[start : start + size])
+        found.append(ranking(store, text, mode))
+        store.close()
+        seed.shuffle(shelf)
+    assert found[0] == found[1]
+
+
+@relaxed
+@given(shelf=shelves(), text=texts, limit=st.integers(1, 12))
+def test_scores_fall_and_a_limit_only_cuts(shelf, text, limit):
+    store = in_memory()
+    hang(store, EMBEDDER, *shelf)
+    whole = ranking(store, text)
+    assert ranking(store, text, limit=limit) == whole[:limit]
+    store.close()
+    scores = [score for _, score in whole]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+
+
+QUERIES = ["send a letter", "zebra", "leter", "forecast for the office", "stamp issue file", "邮件"]
+
+
+@pytest.fixture
+def board(tmp_path):
+    """Thirty tools, among them some that nothing but their id tells apart."""
+    store = SqliteStore(tmp_path / "ranked.db", create=True)
+    shelf = [
+        make_item(
+            f"{WORDS[n % 10]}_{WORDS[n % 7]}",
+            id=ItemId(f"t:{n:02}"),
+            description=f"{WORDS[n % 3]} {WORDS[n % 5]}",
+        )
+        for n in range(30)
+    ]
+    hang(store, EMBEDDER, *shelf, *(item._replace(id=ItemId(f"u:{item.id}")) for item in shelf))
+    yield store
+    store.close()
+
+
+ASK = """
+import json, sys
+from pathlib import Path
+from pegboard.board.find import Ask, FindSettings, find
+from pegboard.embed.hashed import HashedEmbedder
+from pegboard.embed.parts import PartsEmbedder
+from pegboard.store.sqlite.store import SqliteStore
+
+store, embedder = SqliteStore(Path(sys.argv[1])), PartsEmbedder(HashedEmbedder(64))
+answers = [
+    find(store, embedder, Ask(text, limit=100, threshold=0.0), FindSettings())
+    for text in json.loads(sys.argv[2])
+]
+print(json.dumps([[(hit.id, hit.score) for hit in answer.hits] for answer in answers]))
+"""
+
+
+def test_every_process_ranks_alike(board):
+    path = str(board.database.path)
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", ASK, path, json.dumps(QUERIES)],
+            env=os.environ | {"PYTHONHASHSEED": str(seed)},
+            capture_output=True,
+            check=True,
+            timeout=60,
+        ).stdout
+        for seed in (1, 2, 3)
+    ]
+    assert said[0] == said[1] == said[2]
+    here = [ranking(board, text) for text in QUERIES]
+    assert json.loads(said[0]) == [[[found[1], score] for found, score in hits] for hits in here]
+
+
+def test_every_thread_ranks_alike_at_the_same_time(board):
+    expected = [ranking(board, text) for text in QUERIES]
+    with ThreadPoolExecutor(4) as pool:
+        asked = [pool.submit(ranking, board, text) for _ in range(10) for text in QUERIES]
+        assert [each.result(60) for each in asked] == expected * 10
+
+
+SHELF = {
+    "send_letter": "Send a letter to the office.",
+    "read_letter": "Read a letter that has come.",
+    "weigh_parcel": "Tell what a parcel weighs.",
+    "buy_stamps": "Buy stamps for letters and parcels.",
+    "ring_bell": "Ring the bell of the counter.",
+}
+
+
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("text", ["send letters", "stamps for a parcel", "bell", "read the leter"])
+def test_an_unrelated_item_does_not_reorder_the_others(store, mode, text):
+    """On a board that is large enough for one item more to be one among many."""
+    shelf = [make_item(name, description=said) for name, said in SHELF.items()]
+    hang(store, EMBEDDER, *shelf, *filler(200))
+    ours = {item.id for item in shelf}
+
+    def order():
+        found = [(key[1], score) for key, score in ranking(store, text, mode, limit=300)]
+        return [each for each in found if each[0] in ours]
+
+    before = order()
+    hang(store, EMBEDDER, make_item("quagga", description="Groom the quagga.", category="zoo"))
+    after = order()
+    assert [each for each, _ in after] == [each for each, _ in before]
+    assert [s for _, s in after] == pytest.approx([s for _, s in before], abs=0.01)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
+def test_whatever_weighs_how_much_the_order_is_the_same_every_time(board, alpha):
+    tuning = FindSettings(fusion=FusionSettings(alpha=alpha))
+    for text in QUERIES:
+        ask = Ask(text, limit=100, threshold=0.0)
+        first = find(board, EMBEDDER, ask, tuning).hits
+        assert find(board, EMBEDDER, ask, tuning).hits == first

@@ -1,0 +1,117 @@
+import math
+from array import array
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from making import make_vector
+from pegboard.embed.hashed import HashedEmbedder
+from pegboard.embed.parts import LABEL_WEIGHT, PartsEmbedder
+from pegboard.errors import EmbeddingError
+from pegboard.text import PART_MARK
+
+relaxed = settings(max_examples=100, deadline=None)
+lines = st.text(st.characters(exclude_characters=PART_MARK, exclude_categories=["Cs"]), max_size=40)
+PLAIN = HashedEmbedder()
+
+
+class Watched(HashedEmbedder):
+    """Remembers what it was asked, and may give something else back."""
+
+    def __init__(self, answer=None):
+        super().__init__()
+        self.asked = []
+        self.closed = False
+        self.answer = answer
+
+    def embed(self, texts):
+        self.asked.append(list(texts))
+        return super().embed(texts) if self.answer is None else self.answer(texts)
+
+    def close(self):
+        self.closed = True
+
+
+def numbers(vector):
+    return array("f", vector)
+
+
+@relaxed
+@given(texts=st.lists(lines, max_size=5))
+def test_a_text_of_one_part_has_the_plain_vector(texts):
+    assert PartsEmbedder(PLAIN).embed(texts) == PLAIN.embed(texts)
+
+
+@relaxed
+@given(label=lines, body=lines)
+def test_a_text_of_two_parts_has_their_weighted_sum_at_unit_length(label, body):
+    [found] = PartsEmbedder(PLAIN).embed([f"{label}{PART_MARK}{body}"])
+    parts = [numbers(each) for each in PLAIN.embed([label, body])]
+    both = [LABEL_WEIGHT * a + b for a, b in zip(*parts, strict=True)]
+    length = math.hypot(*both)
+    assert list(numbers(found)) == pytest.approx([value / length for value in both], abs=1e-6)
+    assert math.hypot(*numbers(found)) == pytest.approx(1.0, abs=1e-6)
+
+
+@relaxed
+@given(texts=st.lists(st.tuples(lines, lines).map(PART_MARK.join) | lines, max_size=5))
+def test_a_texts_vector_does_not_depend_on_its_neighbours(texts):
+    made = PartsEmbedder(PLAIN)
+    assert made.embed(texts) == [made.embed([text])[0] for text in texts]
+
+
+def test_only_the_first_mark_divides():
+    [found] = PartsEmbedder(PLAIN).embed([PART_MARK.join(("a", "b", "c"))])
+    inner = Watched()
+    PartsEmbedder(inner).embed([PART_MARK.join(("a", "b", "c"))])
+    assert inner.asked == [["a", PART_MARK.join(("b", "c"))]]
+    assert math.hypot(*numbers(found)) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_what_occurs_twice_is_embedded_once():
+    inner = Watched()
+    found = PartsEmbedder(inner).embed(
+        ["send\nA letter", "send\nA parcel", "send", "send\nA letter"]
+    )
+    assert inner.asked == [["send", "A letter", "A parcel"]]
+    assert len(found) == 4
+    assert found[0] == found[3] != found[1]
+
+
+@pytest.mark.parametrize("fewer", [0, 1])
+def test_an_answer_that_is_too_short_is_an_error(fewer):
+    inner = Watched(lambda texts: PLAIN.embed(texts[:fewer]))
+    with pytest.raises(EmbeddingError, match=f"{fewer} vectors came back for 2 texts"):
+        PartsEmbedder(inner).embed(["send\nA letter"])
+
+
+def test_an_answer_that_is_too_long_is_an_error():
+    inner = Watched(lambda texts: PLAIN.embed([*texts, "more"]))
+    with pytest.raises(EmbeddingError, match="3 vectors came back for 2 texts"):
+        PartsEmbedder(inner).embed(["send\nA letter"])
+
+
+def test_vectors_of_two_lengths_are_an_error():
+    inner = Watched(lambda texts: [make_vector(1.0), make_vector(1.0, 0.0)])
+    with pytest.raises(EmbeddingError, match="1 and 2 numbers"):
+        PartsEmbedder(inner).embed(["send\nA letter"])
+
+
+@pytest.mark.parametrize("label", [(-2.0, 0.0), (math.nan, 0.0), (math.inf, 0.0)])
+def test_where_the_sum_has_no_direction_the_body_stands_alone(label):
+    inner = Watched(lambda texts: [make_vector(*label), make_vector(1.0, 0.0)])
+    assert PartsEmbedder(inner).embed(["send\nA letter"]) == [make_vector(1.0, 0.0)]
+
+
+def test_queries_the_fingerprint_and_the_end_are_those_of_the_inner_embedder():
+    inner = Watched()
+    made = PartsEmbedder(inner)
+    assert made.fingerprint == inner.fingerprint
+    assert made.embed_query("a letter\nby post") == inner.embed_query("a letter\nby post")
+    made.close()
+    assert inner.closed
+
+
+def test_no_texts_are_no_vectors():
+    assert PartsEmbedder(PLAIN).embed([]) == []

@@ -1,0 +1,127 @@
+"""A board of the first schema, as its users have it, opened by today's program."""
+
+import time
+
+import apsw
+import pytest
+
+from making import make_item, word_hits
+from pegboard.app import Pegboard
+from pegboard.board.find import Ask, FindSettings, find
+from pegboard.config import EmbedSettings, Settings
+from pegboard.model import Filters, Mode
+from pegboard.store.planning import content_hash
+from pegboard.store.queries import migrations
+from pegboard.store.sqlite.opening import APPLICATION_ID
+from pegboard.store.sqlite.rows import item_params
+from pegboard.store.sqlite.store import SqliteStore
+from pegboard.text import TEXT_VERSION, index_fields, name_key, variants
+
+TOOLS = {
+    "send_letter": "Send a letter to the office.",
+    "runQuery": "Ask the database something.",
+    "создать_задачу": "Создать новую задачу.",
+}
+
+
+def tool_of(name):
+    return make_item(
+        name,
+        description=TOOLS[name],
+        source="tools",
+        origin=f"mcptools/mail/{name}.py",
+        origin_hash="of the old file",
+    )
+
+
+@pytest.fixture
+def tools(tmp_path):
+    root = tmp_path / "tools"
+    for name, description in TOOLS.items():
+        path = root / "mcptools" / "mail" / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f'def run():\n    """{description}"""\n', encoding="utf-8")
+    return root
+
+
+@pytest.fixture
+def old(tmp_path, tools):
+    """Only the first migration, with items as the first release wrote them: text version 1."""
+    path = tmp_path / "board.db"
+    connection = apsw.Connection(str(path))
+    number, name, text = migrations("sqlite")[0]
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA journal_mode = WAL")
+    connection.execute(
+        "CREATE TABLE migrations"
+        " (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at REAL NOT NULL) STRICT"
+    )
+    connection.execute(text)
+    connection.execute("INSERT INTO migrations VALUES (?, ?, 0)", (number, name))
+    connection.execute(
+        "INSERT INTO sources (name, kind, location, added_at) VALUES ('tools', 'pytools', ?, 0)",
+        (str(tools),),
+    )
+    for key, name in enumerate(TOOLS, start=1):
+        _put_as_of_old(connection, key, tool_of(name))
+    connection.close()
+    return path
+
+
+def _put_as_of_old(connection, key, item):
+    row = item_params(item) | {
+        "key": key,
+        "content_hash": content_hash(item),
+        "source_hash": "of the old text",
+        "text_version": 1,
+        "embedding_status": "disabled",
+        "imported_description": item.description,
+        "created_at": time.time() - 9,
+        "updated_at": time.time() - 9,
+    }
+    columns = {row[1] for row in connection.execute("PRAGMA table_info(items)")}
+    _insert(connection, "items", {name: value for name, value in row.items() if name in columns})
+    _insert(connection, "item_terms", {"rowid": key, **index_fields(item)._asdict()})
+
+
+def _insert(connection, table, row):
+    places = ", ".join(f":{name}" for name in row)
+    connection.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})", row)
+
+
+def test_its_items_are_still_found_by_words(old):
+    store = SqliteStore(old)
+    assert store.database.schema == migrations("sqlite")[-1][0]
+    assert [hit.id for hit in word_hits(store, ["letter"])] == ["mcptools:mail:send_letter"]
+    assert [hit.id for hit in word_hits(store, ["задачу"])] == ["mcptools:mail:создать_задачу"]
+    assert store.index.frequencies(["letter", "unheard"]) == {"letter": 0}
+    store.close()
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_before_the_next_sync_every_mode_answers_and_nothing_is_taken_for_a_name(old, mode):
+    store = SqliteStore(old)
+    for text in ("send letter", "!!!", "🎉", "leter", "send_letter"):
+        ask = Ask(text, mode, threshold=0.0)
+        hits = find(store, None, ask, FindSettings()).hits
+        assert not [hit for hit in hits if "its name is the query" in hit.reason]
+    store.close()
+
+
+def test_the_next_sync_fills_in_names_spelling_and_vectors(old):
+    settings = Settings(embed=EmbedSettings(provider="test"))
+    with Pegboard(SqliteStore(old), settings) as board:
+        index = board.store.index
+        assert index.named(name_key("run query"), Filters(), 5) == []
+        assert index.words_near(variants("leter")) == []
+        outcome = board.sync()
+        assert (outcome.sources[0].changed, outcome.sources[0].error) == (len(TOOLS), "")
+        assert outcome.work.embedded == len(TOOLS)
+        assert [h.id for h in index.named(name_key("run query"), Filters(), 5)] == [
+            "mcptools:mail:runQuery"
+        ]
+        assert index.words_near(variants("leter")) == ["letter"]
+        assert board.search("run query").hits[0].name == "runQuery"
+        assert board.search("send leter").hits[0].name == "send_letter"
+        assert {entry.text_version for entry in board.store.items.page(0, 9)} == {TEXT_VERSION}
+        assert board.sync().sources[0].unchanged == len(TOOLS)
+        assert board.check() == []

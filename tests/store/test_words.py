@@ -1,0 +1,335 @@
+"""Words: which field a word stands in, how it is written, and which words are the commonest."""
+
+import itertools
+import random
+
+import pytest
+
+from making import SOURCE, entry_of, filler, make_item, purge, retire, word_hits
+from pegboard.model import Filters, ItemId, WordQuery
+from pegboard.search.query import parse
+from pegboard.store.sqlite import words
+from pegboard.store.sqlite.store import SqliteStore
+from pegboard.text import FIELD_WEIGHTS, variants
+
+FIELDS = {
+    "name": {"name": "zebra"},
+    "alias": {"aliases": ("zebra",)},
+    "tag": {"tags": ("zebra",)},
+    "description": {"description": "zebra"},
+    "parameters": {"input_schema": {"properties": {"zebra": {}}}},
+    "body": {"body": "zebra"},
+}
+
+
+def by_words(store, text, **rest):
+    return word_hits(store, parse(text).terms, **rest)
+
+
+def names(hits):
+    return [hit.id.rpartition(":")[2] for hit in hits]
+
+
+def bare(where, **fields):
+    plain = {"name": "x", "id": ItemId(where), "description": "", "category": ""}
+    return make_item(**(plain | fields))
+
+
+def test_a_word_counts_by_the_field_it_stands_in(store):
+    """Name, then aliases, then category and tags, then the description, last the body."""
+    order = list(FIELDS)
+    random.Random(7).shuffle(order)
+    store.items.put([bare(where, **FIELDS[where]) for where in order] + filler(20), None)
+    found = {hit.id: hit.score for hit in by_words(store, "zebra")}
+    assert found.keys() == FIELDS.keys()
+    assert found["name"] > found["alias"] > found["tag"] > found["description"] > found["body"]
+    assert found["description"] >= found["parameters"] > found["body"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"tags": ("zebra",)}, {"category": "zebra"}),
+        ({"tags": ("zebra",)}, {"subcategory": "zebra"}),
+        ({"aliases": ("zebra",)}, {"keywords": ("zebra",)}),
+        ({"body": "a zebra", "description": "x"}, {"description": "x\n\nReturns:\n zebra"}),
+    ],
+)
+def test_fields_of_one_kind_count_the_same(store, one, other):
+    store.items.put([bare("a", **one), bare("b", **other), *filler(20)], None)
+    first, second = by_words(store, "zebra")
+    assert first.score == pytest.approx(second.score, rel=0.2)
+
+
+def test_the_weights_fall_in_the_order_that_is_promised():
+    weights = list(FIELD_WEIGHTS.values())
+    assert weights == sorted(weights, reverse=True)
+    assert [name.removesuffix("_weight") for name in FIELD_WEIGHTS] == [
+        *("name", "aliases", "labels", "description", "parameters", "body")
+    ]
+
+
+def test_parameters_are_found_by_name_and_by_description(store):
+    schema = {"type": "object", "properties": {"recipientName": {"description": "Who gets mail."}}}
+    store.items.put([make_item("wanted", input_schema=schema), *filler(5)], None)
+    assert names(by_words(store, "recipient")) == ["wanted"]
+    assert names(by_words(store, "gets")) == ["wanted"]
+
+
+@pytest.mark.parametrize("name", ["createIssue", "create_issue", "CreateIssue", "CREATE_ISSUE"])
+@pytest.mark.parametrize(
+    "asked", ["create", "issues", "create issue", "createissue", "createIssue", "create_issue"]
+)
+def test_an_identifier_is_found_by_its_parts_and_as_a_whole(store, name, asked):
+    store.items.put([make_item(name, id=ItemId("t:it"), description=""), *filler(5)], None)
+    assert names(by_words(store, asked)) == ["it"]
+
+
+@pytest.mark.parametrize("asked", ["http", "server", "httpserver", "HTTPServer", "Http-Servers"])
+def test_an_abbreviation_in_an_identifier_is_a_part_of_its_own(store, asked):
+    store.items.put([make_item("HTTPServer", id=ItemId("t:it"), description=""), *filler(5)], None)
+    assert names(by_words(store, asked)) == ["it"]
+
+
+@pytest.mark.parametrize(
+    ("written", "asked"),
+    [
+        ("Converting images", "convert image"),
+        ("converts an image", "converting"),
+        ("Café crème", "cafe creme"),
+        ("cafe", "CAFÉ"),
+        ("Straßenkarte", "strassenkarte"),
+        ("STRASSE", "straße"),
+        ("ｆｕｌｌ ｗｉｄｔｈ", "full width"),
+        ("full", "ｆｕｌｌ"),
+        ("cafe\u0301", "café"),
+        ("在仓库中创建一个问题", "创建"),
+        ("リポジトリにイシューを作成する", "作成"),
+        ("リポジトリにイシューを作成する", "イシュー"),
+        ("สร้างปัญหาในที่เก็บ", "ปัญหา"),
+        ("создать новую задачу", "Задачу"),
+        ("إنشاء مشكلة جديدة", "مشكلة"),
+        ("יצירת בעיה חדשה", "בעיה"),
+        ("एक समस्या बनाएँ", "समस्या"),
+        ("새 이슈 만들기", "이슈"),
+        ("GitHub上创建issue", "issue"),
+    ],
+)
+@pytest.mark.parametrize("field", ["name", "description"])
+def test_a_word_is_found_however_it_is_written(store, written, asked, field):
+    fields = {"name": "x", "description": ""} | {field: written}
+    store.items.put([make_item(id=ItemId("t:it"), **fields), *filler(5)], None)
+    assert names(by_words(store, asked)) == ["it"]
+
+
+def test_of_ties_the_first_by_id_are_taken_whatever_the_order_of_putting(store):
+    """Also where more are equal than are looked up at once."""
+    shelf = [make_item("twin", id=ItemId(f"t:{n:03}")) for n in range(60)]
+    random.Random(3).shuffle(shelf)
+    store.items.put(shelf, None)
+    for limit in (1, 7, 20, 60):
+        assert [hit.id for hit in by_words(store, "twin", limit=limit)] == [
+            f"t:{n:03}" for n in range(limit)
+        ]
+
+
+@pytest.fixture
+def first_few(monkeypatch):
+    """Of every ranking only the first few are seen before filters are looked at."""
+    monkeypatch.setattr(words, "FIRST", 5)
+
+
+def test_a_filter_reaches_beyond_the_first_that_were_taken(store, first_few):
+    better = [make_item(f"letter{n}", description="Letter, letter.") for n in range(20)]
+    wanted = make_item("other", category="box", description="Perhaps a letter among many things.")
+    store.items.put([*better, wanted], None)
+    asked = WordQuery(("letter",), ("letter",))
+    found = store.index.keyword(asked, Filters(categories=("box",)), 3)
+    assert names(found.hits) == ["other"]
+    assert not found.whole
+    assert len(found.first) <= 5
+    [key] = (hit.key for hit in found.hits)
+    assert store.index.keyword_scores(asked, [key]) == {key: pytest.approx(found.hits[0].score)}
+
+
+def test_whether_all_that_have_a_term_were_seen_is_told(store, first_few):
+    asked = WordQuery(("letter",), ("letter",))
+    store.items.put([make_item(f"letter{n}", description="Letter.") for n in range(4)], None)
+    found = store.index.keyword(asked, Filters(), 10)
+    assert found.whole
+    assert found.scores == {hit.key: hit.score for hit in found.hits}
+    store.items.put([make_item(f"more{n}", description="Letter.") for n in range(4)], None)
+    assert not store.index.keyword(asked, Filters(), 10).whole
+
+
+def test_the_best_are_those_of_the_whole_board_whatever_the_filters(store):
+    best = make_item("letter", description="Letter.")
+    store.items.put(
+        [best, make_item("box", category="box", description="A letter."), *filler(5)], None
+    )
+    asked = WordQuery(("letter",), ("letter",))
+    free = store.index.keyword(asked, Filters(), 5)
+    bound = store.index.keyword(asked, Filters(categories=("box",)), 5)
+    assert names(bound.hits) == ["box"]
+    assert bound.first == free.first
+    assert bound.first[0] == entry_of(store, best).key
+    assert bound.scores == free.scores
+
+
+def test_a_lead_finds_items_and_all_terms_score_them(store):
+    both, one, none = (
+        make_item("both", description="zebra letter"),
+        make_item("one", description="zebra"),
+        make_item("none", description="letter"),
+    )
+    store.items.put([both, one, none, *filler(5)], None)
+    asked = WordQuery(("letter", "zebra"), ("zebra",))
+    found = store.index.keyword(asked, Filters(), 5)
+    assert set(names(found.hits)) == {"both", "one"}
+    assert not found.whole
+    keys = [entry_of(store, item).key for item in (both, one, none)]
+    scores = store.index.keyword_scores(asked, keys)
+    assert scores[keys[0]] > scores[keys[1]] > 0
+    assert scores[keys[2]] > 0
+
+
+def test_if_asked_an_item_must_have_every_term_of_the_lead(store):
+    store.items.put(
+        [
+            make_item("both", description="zebra letter"),
+            make_item("one", description="zebra"),
+            make_item("other", description="letter"),
+        ],
+        None,
+    )
+    asked = WordQuery(("letter", "zebra"), ("letter", "zebra"), every=True)
+    assert names(store.index.keyword(asked, Filters(), 5).hits) == ["both"]
+    asked = WordQuery(("letter", "zebra", "x"), ("zebra", "unheard"), every=True)
+    assert store.index.keyword(asked, Filters(), 5).first == ()
+
+
+def common(store):
+    return dict(store.database.rows("SELECT term, items FROM common_terms"))
+
+
+def census(store):
+    return [row[0] for row in store.database.rows("SELECT items FROM census")]
+
+
+@pytest.fixture
+def small_census(monkeypatch):
+    """A board of 20 items is a large one here, and a term of every other item common."""
+    monkeypatch.setattr(words, "CENSUS_FROM", 20)
+    monkeypatch.setattr(words, "COMMON", 2)
+    monkeypatch.setattr(words, "LEAST_COMMON", 1)
+
+
+def shelf(numbers, description="Send a letter.", **fields):
+    return [make_item(f"t{n}", description=description, **fields) for n in numbers]
+
+
+def test_on_a_small_board_no_term_is_common(sqlite_store, small_census):
+    sqlite_store.items.put(shelf(range(19)), None)
+    sqlite_store.items.take_census()
+    assert (census(sqlite_store), common(sqlite_store)) == ([], {})
+    assert sqlite_store.index.frequencies(["letter", "unheard", "t3"]) == {"letter": 0, "t3": 0}
+
+
+def test_a_board_that_has_grown_large_is_counted(sqlite_store, small_census):
+    sqlite_store.items.put(shelf(range(20)), None)
+    sqlite_store.items.take_census()
+    assert census(sqlite_store) == [20]
+    known = sqlite_store.index.frequencies(["letter", "unheard", "t3"])
+    assert known == {"letter": 20, "t3": 0}
+    assert "t3" not in common(sqlite_store)
+
+
+def test_it_is_counted_again_when_a_fifth_has_changed(sqlite_store, small_census):
+    sqlite_store.items.put(shelf(range(20)), None)
+    sqlite_store.items.take_census()
+    sqlite_store.items.put(shelf(range(20, 23)), None)
+    sqlite_store.items.take_census()
+    assert (census(sqlite_store), common(sqlite_store)["letter"]) == ([20], 20)
+    sqlite_store.items.put(shelf(range(23, 24)), None)
+    sqlite_store.items.take_census()
+    assert (census(sqlite_store), common(sqlite_store)["letter"]) == ([24], 24)
+
+
+def test_a_board_that_has_shrunk_is_counted_again_though_it_is_small_now(
+    sqlite_store, small_census
+):
+    """Else a word of three items would still be taken for that of thousands."""
+    sqlite_store.items.put(shelf(range(40)), None)
+    sqlite_store.items.take_census()
+    sqlite_store.items.put(shelf(range(3), "A zebra.", category="box", source="others"), None)
+    sqlite_store.ledger.remove_source(SOURCE)
+    sqlite_store.items.take_census()
+    assert census(sqlite_store) == [3]
+    assert "letter" not in common(sqlite_store)
+    assert sqlite_store.index.frequencies(["letter", "zebra"]) == {"zebra": 3}
+
+
+def test_an_emptied_board_is_counted_and_fills_again(sqlite_store, small_census):
+    sqlite_store.items.put(shelf(range(20)), None)
+    sqlite_store.items.take_census()
+    sqlite_store.ledger.remove_source(SOURCE)
+    for _ in range(2):
+        sqlite_store.items.take_census()
+        assert common(sqlite_store) == {}
+    sqlite_store.items.put(shelf(range(20)), None)
+    sqlite_store.items.take_census()
+    assert common(sqlite_store)["letter"] == 20
+
+
+def test_words_of_names_aliases_and_labels_are_found_by_their_variants(store):
+    store.items.put(
+        [
+            make_item(
+                "createIssue",
+                category="tracker",
+                subcategory="boards",
+                aliases=("ticket",),
+                tags=("urgent",),
+                description="Nothing but prose.",
+            )
+        ],
+        None,
+    )
+    for word in ("create", "issue", "tracker", "boards", "ticket", "urgent"):
+        for wrong in (word[1:], word[:-1], f"{word}x", word[1] + word[0] + word[2:]):
+            assert word in store.index.words_near(variants(wrong)), wrong
+    assert store.index.words_near(variants("prse")) == []
+
+
+def test_words_are_found_by_their_beginning_as_many_as_asked_for(store):
+    store.items.put([make_item("convert"), make_item("conversation"), make_item("other")], None)
+    assert set(store.index.words_from("conv", 9)) == {"convert", "conversation"}
+    assert len(store.index.words_from("conv", 1)) == 1
+    assert store.index.words_from("zzz", 9) == []
+
+
+def test_a_word_that_was_lost_with_its_items_leads_to_none(store):
+    item = make_item("quagga")
+    store.items.put([item, make_item("zebra")], None)
+    retire(store)
+    purge(store)
+    assert store.index.frequencies(["quagga"]) == {}
+    assert word_hits(store, ["quagga"]) == []
+
+
+@pytest.mark.parametrize("size", [1, 3, 50])
+def test_the_same_items_put_in_any_order_and_portions_score_the_same(tmp_path, size):
+    shelf = [
+        make_item(f"tool{n}", description="letter " * (n % 5) + "stamp " * (n % 3))
+        for n in range(20)
+    ]
+    found = []
+    for seed in range(3):
+        random.Random(seed).shuffle(shelf)
+        store = SqliteStore(tmp_path / f"{seed}.db", create=True)
+        for start in range(0, len(shelf), size):
+            store.items.put(shelf[start : start + size], None)
+        hits = by_words(store, "letter stamps", limit=20)
+        found.append([(hit.id, round(hit.score, 9)) for hit in hits])
+        store.close()
+    assert all(one == other for one, other in itertools.pairwise(found))
