@@ -227,6 +227,10 @@ def _type(schema: object) -> str:
     choices = schema.get("enum")
     if isinstance(choices, list) and 0 < len(choices) <= 4:
         return "|".join(str(choice)[:20] for choice in choices)
+    either = schema.get("anyOf") or schema.get("oneOf")
+    if isinstance(either, list):
+        kinds = dict.fromkeys(_type(each) for each in either)
+        return "|".join(kind for kind in kinds if kind != "null") or "any"
     found = schema.get("type")
     if isinstance(found, list):
         found = "|".join(str(each) for each in found if each != "null")

@@ -260,3 +260,12 @@ def test_whatever_weighs_how_much_the_order_is_the_same_every_time(board, alpha)
         ask = Ask(text, limit=100, threshold=0.0)
         first = find(board, EMBEDDER, ask, tuning).hits
         assert find(board, EMBEDDER, ask, tuning).hits == first
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_with_threads_beside_the_answers_are_the_same(board, mode):
+    with ThreadPoolExecutor(2) as beside:
+        for text in QUERIES:
+            ask = Ask(text, mode, limit=100, threshold=0.0)
+            alone = find(board, EMBEDDER, ask, FindSettings())
+            assert find(board, EMBEDDER, ask, FindSettings(), beside=beside).hits == alone.hits

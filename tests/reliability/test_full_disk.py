@@ -19,9 +19,10 @@ from reliability_parts import (
     worker,
 )
 
+from making import word_hits
 from pegboard.board import maintain
 from pegboard.errors import BoardFull, exit_code
-from pegboard.model import Filters, Item
+from pegboard.model import Item
 from pegboard.store.sqlite.store import SqliteStore
 
 MEGABYTES = 2
@@ -78,7 +79,7 @@ def test_what_was_there_before_the_disk_ran_full_is_whole_and_can_be_searched(
     assert standing(store) == {"pending": fitted}
     assert waiting(store) == fitted
     assert maintain.check(store) == []
-    assert len(store.index.keyword(["sheep"], Filters(), 1000)) == fitted
+    assert len(word_hits(store, ["sheep"], limit=1000)) == fitted
 
 
 def test_a_store_that_met_a_full_disk_works_again_when_there_is_room(store: SqliteStore) -> None:

@@ -251,14 +251,26 @@ class _Question:
         """The sum of the query's numbers where a code has its bits: better than counting them."""
         import numpy as np
 
-        bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
-        sums_of_byte = self._floats.reshape(-1, 8) @ bits.T.astype(np.float32)
         codes = self.codes.words.take(near, axis=1).view(np.uint8)
         codes = codes.reshape(len(self.codes.words), len(near), 8)
         weights = np.zeros(len(near), np.float32)
-        for place, sums in enumerate(sums_of_byte):
+        for place, sums in enumerate(_sums_of_bytes(self._floats)):
             weights += sums.take(codes[place // 8, :, place % 8])
         return weights
+
+
+def _sums_of_bytes(floats: "NDArray[np.float32]") -> "NDArray[np.float32]":
+    """For each eight numbers, the sums of those that the bits of any byte choose.
+
+    Not as a matrix product: that may wake threads, which keep a core busy long after it is done.
+    """
+    import numpy as np
+
+    eights = floats.reshape(-1, 8)
+    sums = np.zeros((len(eights), 1), np.float32)
+    for bit in range(8):
+        sums = np.hstack([sums, sums + eights[:, bit : bit + 1]])
+    return sums
 
 
 def _distances(codes: Codes, query: "NDArray[np.uint64]") -> "NDArray[np.uint16]":
