@@ -63,7 +63,7 @@ class IndexFields(NamedTuple):
 
 
 def terms(text: str) -> list[str]:
-    """Index terms in order: folded, identifiers split and kept whole, English words stemmed.
+    """Index terms in order: folded, identifiers split and kept whole, words stemmed.
 
     >>> terms("createIssue on GitHub")
     ['creat', 'issu', 'createissu', 'on', 'git', 'hub', 'github']
@@ -97,7 +97,14 @@ def _terms_beyond_ascii(word: str) -> tuple[str, ...]:
 def _folded(word: str) -> tuple[str, ...]:
     """`Straße` folds into ASCII, and English words stand between Chinese ones."""
     folded = word if word.isascii() else word.casefold()
-    return _terms_of(folded) if folded.isascii() else (folded,)
+    return _terms_of(folded) if folded.isascii() else (_stem(folded, _language(folded)),)
+
+
+def _language(word: str) -> str | None:
+    """Whose endings a word may have, as far as its script tells. Others keep theirs."""
+    if "\u0400" <= word[0] <= "\u04ff":
+        return "russian"
+    return "arabic" if "\u0620" <= word[0] <= "\u06ff" else None
 
 
 def _pairs(run: str) -> list[str]:
@@ -105,11 +112,14 @@ def _pairs(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
 
 
-def _stem(word: str) -> str:
-    stemmer = getattr(_local, "stemmer", None)
+def _stem(word: str, language: str | None = "english") -> str:
+    if language is None:
+        return word
+    stemmer = getattr(_local, language, None)
     if stemmer is None:
-        stemmer = _local.stemmer = Stemmer.Stemmer("english")
-    return str(stemmer.stemWord(word))
+        stemmer = Stemmer.Stemmer(language)
+        setattr(_local, language, stemmer)
+    return str(stemmer.stemWord(word)) or word
 
 
 def index_fields(item: Item) -> IndexFields:

@@ -15,7 +15,7 @@ from pegboard.store.queries import migrations
 from pegboard.store.sqlite.opening import APPLICATION_ID
 from pegboard.store.sqlite.rows import item_params
 from pegboard.store.sqlite.store import SqliteStore
-from pegboard.text import TEXT_VERSION, index_fields, name_key, variants
+from pegboard.text import TEXT_VERSION, index_fields, name_key, terms, variants
 
 TOOLS = {
     "send_letter": "Send a letter to the office.",
@@ -92,7 +92,7 @@ def test_its_items_are_still_found_by_words(old):
     store = SqliteStore(old)
     assert store.database.schema == migrations("sqlite")[-1][0]
     assert [hit.id for hit in word_hits(store, ["letter"])] == ["mcptools:mail:send_letter"]
-    assert [hit.id for hit in word_hits(store, ["задачу"])] == ["mcptools:mail:создать_задачу"]
+    assert [hit.id for hit in word_hits(store, terms("задачу"))] == ["mcptools:mail:создать_задачу"]
     assert store.index.frequencies(["letter", "unheard"]) == {"letter": 0}
     store.close()
 

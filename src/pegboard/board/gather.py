@@ -26,7 +26,7 @@ from pegboard.text import terms, variants
 MOST_NAMED = 50
 MOST_MISSPELLED = 8
 LONGER_WORDS = 40
-LOOKED_AT = 60
+LOOKED_AT = 80
 
 
 class Gathered(NamedTuple):
@@ -96,6 +96,7 @@ class _Gathering:
         self.mode = mode
         self.filters = filters
         self.depth = depth
+        self.alone = embedder is None or mode in (Mode.BM25, Mode.FUZZY)
         self.notices: list[str] = []
         self.embed_seconds = 0.0
         self.frequencies: dict[str, int] = {}
@@ -165,7 +166,7 @@ class _Gathering:
         """The keyword leg and, if some words are unknown, the same with others in their place."""
         said = self.query.terms
         self.frequencies = self.store.index.frequencies(said)
-        self.wanted = choose(said, self.frequencies)
+        self.wanted = choose(said, self.frequencies, alone=self.alone)
         sure = known_share(said, self.frequencies)
         legs = {Leg.BM25: Words(self.wanted, sure, self._keyword(self.wanted))}
         if self.mode is Mode.BM25:
@@ -180,7 +181,8 @@ class _Gathering:
     def _keyword(self, wanted: WordQuery) -> WordHits:
         """More than the depth where the first look is only by the most telling terms."""
         index = self.store.index
-        limit = self.depth if wanted.lead == wanted.terms else max(self.depth, LOOKED_AT)
+        enough = LOOKED_AT * 5 if self.alone else LOOKED_AT
+        limit = self.depth if wanted.lead == wanted.terms else max(self.depth, enough)
         found = index.keyword(wanted, self.filters, limit)
         if wanted.every and not found.first:
             rarest = min(wanted.lead, key=lambda term: self.frequencies.get(term, 0))
@@ -221,7 +223,8 @@ class _Gathering:
             term for known in self.read_as.values() for each in known for term in terms(each)
         ]
         counted = self.frequencies | self.store.index.frequencies(guessed)
-        wanted = choose(tuple(dict.fromkeys((*self.query.terms, *guessed))), counted)
+        said = tuple(dict.fromkeys((*self.query.terms, *guessed)))
+        wanted = choose(said, counted, alone=self.alone)
         sure = known_share(self.query.terms, self.frequencies)
         guessed_share = len(self.read_as) / max(len(self.query.terms), 1)
         return Words(wanted, min(sure + 0.5 * guessed_share, 1.0), self._keyword(wanted))

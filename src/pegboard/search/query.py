@@ -8,9 +8,9 @@ from pegboard.text import name_key, terms, words
 
 MAX_CHARACTERS = 2_000
 MAX_TERMS = 64
-MAX_POSTINGS = 10_000
+MAX_POSTINGS = 12_000
 """How many entries of the text index one query may go through: what keeps a large board quick."""
-LEAD_POSTINGS = 500
+LEAD_POSTINGS = 1_000
 """How many of them may be scored to find candidates."""
 
 # Words that say nothing about what a tool does. Left out unless nothing else was said.
@@ -53,8 +53,12 @@ def parse(raw: str) -> Query:
     return Query(text=text, terms=telling)
 
 
-def choose(query_terms: Sequence[str], frequencies: Mapping[str, int]) -> WordQuery:
+def choose(
+    query_terms: Sequence[str], frequencies: Mapping[str, int], *, alone: bool = False
+) -> WordQuery:
     """The known terms, and among them the rarest that items are looked for by.
+
+    Where words are `alone`, nothing else can find what a narrow first look has missed.
 
     On a small board all terms are rare, and all lead. On a large one the commonest words would cost
     the most time and tell the least: they only help to order what the others have found, or are
@@ -63,7 +67,7 @@ def choose(query_terms: Sequence[str], frequencies: Mapping[str, int]) -> WordQu
     known = [term for term in query_terms if term in frequencies]
     rarest = sorted(known, key=lambda term: frequencies[term])
     counted = _within(rarest, frequencies, MAX_POSTINGS)
-    lead = _within(rarest, frequencies, LEAD_POSTINGS)
+    lead = _within(rarest, frequencies, MAX_POSTINGS if alone else LEAD_POSTINGS)
     every = len(known) > 1 and frequencies[rarest[0]] > MAX_POSTINGS // 3
     if every:
         lead = set(rarest[:3])

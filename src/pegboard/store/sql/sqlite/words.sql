@@ -14,7 +14,7 @@ WHERE item_terms MATCH :match
 ORDER BY score DESC, i.id, i.key LIMIT :limit;
 
 -- name: let_through
-SELECT i.key, i.id FROM items i
+SELECT i.key, i.id FROM items i INDEXED BY items_seen
 WHERE i.key IN (SELECT value FROM json_each(:keys))
   -- include: filters
 ;
