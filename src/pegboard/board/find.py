@@ -127,8 +127,8 @@ class _Answering:
         entries = self.store.index.entries(
             [each.key for each in fitting[:reach] or ranked[:NEAREST]]
         )
-        hits = self._hits(fitting[:reach], entries)
-        nearest = () if hits else self._hits(ranked[:NEAREST], entries)
+        hits = self._hits(fitting[:reach], entries, self.ask.limit)
+        nearest = () if hits else self._hits(ranked[:NEAREST], entries, NEAREST)
         return Answer(
             hits=hits[: self.ask.limit],
             nearest=nearest,
@@ -156,16 +156,18 @@ class _Answering:
         score = confidence(max(each.seen + boost, 0.0), sides, named=named)
         return Ranked(each, parts, each.fused + boost, round(score, 4), named, unjudged)
 
-    def _hits(self, ranked: Sequence[Ranked], entries: Mapping[int, Entry]) -> tuple[Hit, ...]:
+    def _hits(
+        self, ranked: Sequence[Ranked], entries: Mapping[int, Entry], most: int
+    ) -> tuple[Hit, ...]:
         here = [each for each in ranked if each.key in entries]
         if not self.ask.diverse:
-            return tuple(self._hit(each, entries[each.key]) for each in here[: self.ask.limit])
+            return tuple(self._hit(each, entries[each.key]) for each in here[:most])
         items = [entries[each.key].item for each in here]
         return tuple(
             self._hit(here[first], entries[here[first].key])._replace(
                 like_it=tuple(items[place].id for place in others)
             )
-            for first, *others in groups(items)[: self.ask.limit]
+            for first, *others in groups(items)[:most]
         )
 
     def _hit(self, each: Ranked, entry: Entry) -> Hit:
