@@ -26,7 +26,7 @@ from pegboard.text import terms, variants
 MOST_NAMED = 50
 MOST_MISSPELLED = 8
 LONGER_WORDS = 40
-LOOKED_AT = 80
+LOOKED_AT = 60
 
 
 class Gathered(NamedTuple):

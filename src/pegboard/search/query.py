@@ -8,9 +8,9 @@ from pegboard.text import name_key, terms, words
 
 MAX_CHARACTERS = 2_000
 MAX_TERMS = 64
-MAX_POSTINGS = 12_000
+MAX_POSTINGS = 10_000
 """How many entries of the text index one query may go through: what keeps a large board quick."""
-LEAD_POSTINGS = 1_000
+LEAD_POSTINGS = 500
 """How many of them may be scored to find candidates."""
 
 # Words that say nothing about what a tool does. Left out unless nothing else was said.

@@ -10,7 +10,7 @@ from pegboard.text import index_fields, parameters, terms
 
 SEMANTIC_FLOOR = 0.25
 """A cosine below this says nothing: unrelated texts reach it too."""
-ENOUGH = 400
+ENOUGH = 250
 """Letters of each text that a reason looks at."""
 
 
@@ -65,7 +65,7 @@ def _first_terms(item: Item) -> list[str]:
     """Of a long item only the beginning: this is a hint, and it is worked out for every hit."""
     told = " ".join(f"{name} {text}" for name, text in parameters(item.input_schema))
     labels = (item.name, item.category, item.subcategory, *item.tags, *item.aliases, *item.keywords)
-    return terms(" ".join((*labels, item.description[:ENOUGH], told[:ENOUGH], item.body[:ENOUGH])))
+    return terms(" ".join((*labels, item.description[:ENOUGH], told[:ENOUGH])))
 
 
 @lru_cache(maxsize=32)
