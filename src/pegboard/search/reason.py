@@ -65,7 +65,7 @@ def _first_terms(item: Item) -> list[str]:
     """Of a long item only the beginning: this is a hint, and it is worked out for every hit."""
     told = " ".join(f"{name} {text}" for name, text in parameters(item.input_schema))
     labels = (item.name, item.category, item.subcategory, *item.tags, *item.aliases, *item.keywords)
-    return terms(" ".join((*labels, item.description[:ENOUGH], told[:ENOUGH])))
+    return terms(" ".join((*labels, item.description[:ENOUGH], told[:ENOUGH], item.body[:ENOUGH])))
 
 
 @lru_cache(maxsize=32)
