@@ -55,6 +55,7 @@ bench: $(VENV)/bench ## measure quality and speed; DATA=folder with retrieval/ a
 	$(BIN)/python benchmarks/scripts.py
 	$(BIN)/python benchmarks/tokens.py --data $(DATA) --keep $(KEEP)
 	$(BIN)/python benchmarks/growth.py --data $(DATA) --keep $(KEEP) --sizes $(SIZES)
+	$(BIN)/python benchmarks/vector_engines.py --data $(DATA)
 	$(BIN)/python benchmarks/indexing.py --data $(DATA)
 	$(BIN)/python benchmarks/cold_start.py
 	$(BIN)/python benchmarks/batching.py --data $(DATA)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from boards import add_options, board_file, filled, folder_for
 from pegboard import Pegboard
 from pegboard.board.evaluate import find_catalogue, read_queries
+from pegboard.board.find import FindSettings
 from pegboard.board.gather import gather
 from pegboard.model import Filters, Mode
 from pegboard.search.fusion import FusionSettings, fuse
@@ -52,7 +53,7 @@ def main() -> None:
 
 def best(board: Pegboard, text: str, mode: Mode) -> float:
     """The evidence for the best hit, before it becomes a score."""
-    found = gather(board.store, board.embedder, parse(text), mode, Filters(), depth=40)
+    found = gather(board.store, board.embedder, parse(text), mode, Filters(), FindSettings().depth)
     ranked = fuse(found.evidence, FusionSettings())
     return ranked[0].fused if ranked else 0.0
 

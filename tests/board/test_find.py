@@ -247,3 +247,15 @@ def test_the_time_is_split_between_embedding_and_searching(ask):
     assert answer.embed_seconds > 0
     assert answer.search_seconds > 0
     assert ask("refund", Mode.BM25).embed_seconds == 0
+
+
+def test_an_embedder_that_fails_leaves_the_same_answer_as_a_search_by_words_alone(
+    board, monkeypatch
+):
+    monkeypatch.setattr("pegboard.search.query.LEAD_POSTINGS", 0)
+    monkeypatch.setattr("pegboard.board.gather.LOOKED_AT", 1)
+    ask = Ask("send message channel", limit=20, threshold=0.0)
+    alone = find(board.store, None, ask, FindSettings())
+    failed = find(board.store, OutOfOrder(), ask, FindSettings())
+    assert alone.hits
+    assert failed.hits == alone.hits

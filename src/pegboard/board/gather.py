@@ -25,8 +25,11 @@ from pegboard.text import terms, variants
 
 MOST_NAMED = 50
 MOST_MISSPELLED = 8
+"""So many unknown words are looked up; the others stay unknown."""
 LONGER_WORDS = 40
+"""Among so many words with the same beginning the shortest are chosen."""
 LOOKED_AT = 60
+"""So many that the lead has found are scored by all terms; five times as many by words alone."""
 
 
 class Gathered(NamedTuple):
@@ -110,7 +113,8 @@ class _Gathering:
         words_done = time.perf_counter()
         meant = self._wait(asked)
         waited = max(meant.ready - words_done, 0.0) if meant else 0.0
-        if meant is None and not legs:
+        if asked is not None and meant is None:
+            self.alone = True  # and so the words must look further
             legs = self._by_words()
         if meant is not None and meant.near is None and self.embedder is not None:
             meant = self._with_near(meant, self.embedder)

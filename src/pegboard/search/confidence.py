@@ -2,7 +2,8 @@
 
 A logistic curve over the evidence, one for each set of legs, fitted on queries that a board can
 serve and on queries that it cannot (`benchmarks/calibrate.py`). It grows with the evidence, so it
-never changes an order; and it holds no figure of one query or one board, so 0.7 is 0.7 everywhere.
+never changes an order; and it holds no figure of one query or one board, so 0.7 is 0.7 everywhere,
+as long as the packaged model makes the vectors: the cosines of another may lie elsewhere.
 """
 
 import math
