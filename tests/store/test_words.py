@@ -281,6 +281,24 @@ def test_an_emptied_board_is_counted_and_fills_again(sqlite_store, small_census)
     assert common(sqlite_store)["letter"] == 20
 
 
+def test_the_census_leaves_the_text_index_in_one_piece(sqlite_store, small_census, monkeypatch):
+    """Every write leaves a segment, and a search goes through them all."""
+    monkeypatch.setattr(words, "MERGED_AT_ONCE", 1)  # so that it takes several steps
+    for n in range(30):
+        sqlite_store.items.put(shelf([n], f"Send letter {n} by word{n} and post."), None)
+    wanted = WordQuery(terms=("letter", "word7"), lead=("letter", "word7"))
+    before = sqlite_store.index.keyword(wanted, Filters(), 30)
+    assert segments(sqlite_store) > 1
+    sqlite_store.items.take_census()
+    assert segments(sqlite_store) == 1
+    assert sqlite_store.index.keyword(wanted, Filters(), 30) == before
+    assert sqlite_store.check() == []
+
+
+def segments(store):
+    return store.database.rows("SELECT count(DISTINCT segid) FROM item_terms_idx")[0][0]
+
+
 def test_words_of_names_aliases_and_labels_are_found_by_their_variants(store):
     store.items.put(
         [

@@ -110,6 +110,7 @@ class _Gathering:
         began = time.perf_counter()
         asked = self._ask_meaning(beside, work)
         legs = {} if asked and self.mode is Mode.VECTOR else self._by_words()
+        named = self._named()
         words_done = time.perf_counter()
         meant = self._wait(asked)
         waited = max(meant.ready - words_done, 0.0) if meant else 0.0
@@ -118,7 +119,7 @@ class _Gathering:
             legs = self._by_words()
         if meant is not None and meant.near is None and self.embedder is not None:
             meant = self._with_near(meant, self.embedder)
-        evidence = self._evidence(legs, meant)
+        evidence = self._evidence(legs, meant, named)
         return Gathered(
             evidence=evidence,
             frequencies=self.frequencies,
@@ -233,10 +234,14 @@ class _Gathering:
         guessed_share = len(self.read_as) / max(len(self.query.terms), 1)
         return Words(wanted, min(sure + 0.5 * guessed_share, 1.0), self._keyword(wanted))
 
-    def _evidence(self, legs: Mapping[Leg, Words], meant: Meant | None) -> Evidence:
-        meaning = (meant.near if meant else None) or []
+    def _named(self) -> list[LegHit]:
         key = self.query.name_key
-        named = self.store.index.named(key, self.filters, MOST_NAMED) if key else []
+        return self.store.index.named(key, self.filters, MOST_NAMED) if key else []
+
+    def _evidence(
+        self, legs: Mapping[Leg, Words], meant: Meant | None, named: Sequence[LegHit]
+    ) -> Evidence:
+        meaning = (meant.near if meant else None) or []
         others = [hit.key for hit in (*meaning, *named)]
         scores = {leg: self._word_scores(words, others) for leg, words in legs.items()}
         best = {

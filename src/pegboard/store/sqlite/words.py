@@ -26,6 +26,9 @@ COMMON = 1_000
 """A term is common if one in this many items has it."""
 LEAST_COMMON = 20
 MOST_COUNTED = 10_000
+MERGED_AT_ONCE = 2_000
+"""Pages of the text index that one transaction writes when its segments are merged."""
+MOST_STEPS = 10_000
 
 
 class Words:
@@ -100,15 +103,30 @@ class Words:
         return [str(row[0]) for row in rows]
 
     def take_census(self) -> None:
-        """Reads the whole text index, so only when the board has changed by a fifth since."""
+        """Goes through the whole text index, so only when the board has changed by a fifth since.
+
+        What many writes have left in many segments becomes one first: searches are twice as quick.
+        """
         now, before = self._db.rows(SQL["last_census"])[0]
         if now < CENSUS_FROM if before is None else abs(now - before) * 5 < before:
             return
+        self._merge()
         with self._db.write() as tx:
             tx.execute(SQL["forget_census"])
             tx.execute(SQL["record_census"], {"now": time.time()})
             tx.execute(SQL["forget_common"])
             tx.execute(SQL["count_common"], {"least": max(now // COMMON, LEAST_COMMON)})
+
+    def _merge(self) -> None:
+        """In steps, so that others can write in between; one that is stopped loses nothing."""
+        pages = -MERGED_AT_ONCE  # below zero, all segments are chosen; above, the work goes on
+        for _ in range(MOST_STEPS):
+            with self._db.write() as tx:
+                before = tx.total_changes()
+                tx.execute(SQL["merge"], {"pages": pages})
+                if tx.total_changes() - before < 2:
+                    return  # as FTS5 says that it had nothing to do
+            pages = MERGED_AT_ONCE
 
 
 def add_spelling(tx: apsw.Connection, item: Item) -> None:

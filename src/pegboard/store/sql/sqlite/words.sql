@@ -52,6 +52,9 @@ INSERT OR IGNORE INTO word_variants (variant, word) VALUES (:variant, :word);
 -- name: last_census
 SELECT (SELECT count(*) FROM items), (SELECT items FROM census);
 
+-- name: merge
+INSERT INTO item_terms (item_terms, rank) VALUES ('merge', :pages);
+
 -- name: forget_census
 DELETE FROM census;
 
