@@ -99,7 +99,7 @@ def narrowed(first, budgets):
     stack = ExitStack()
     for module, name, value in (
         (words, "FIRST", first),
-        (words, "CENSUS_FROM", 1),
+        (words, "COMMON_FROM", 1),
         (words, "LEAST_COMMON", 1),
         (queries, "MAX_POSTINGS", budgets[0]),
         (queries, "LEAD_POSTINGS", budgets[1]),

@@ -20,7 +20,7 @@ HELD_AGAINST = 20
 """Among so many of them the best score of all is looked for."""
 SPELLED = range(3, 33)
 """Words of these lengths are kept for their spelling."""
-CENSUS_FROM = 2_000
+COMMON_FROM = 2_000
 """A board with fewer items is quick without knowing its commonest terms."""
 COMMON = 1_000
 """A term is common if one in this many items has it."""
@@ -108,14 +108,15 @@ class Words:
         What many writes have left in many segments becomes one first: searches are twice as quick.
         """
         now, before = self._db.rows(SQL["last_census"])[0]
-        if now < CENSUS_FROM if before is None else abs(now - before) * 5 < before:
+        if before is not None and (now == before or abs(now - before) * 5 < before):
             return
         self._merge()
         with self._db.write() as tx:
             tx.execute(SQL["forget_census"])
             tx.execute(SQL["record_census"], {"now": time.time()})
             tx.execute(SQL["forget_common"])
-            tx.execute(SQL["count_common"], {"least": max(now // COMMON, LEAST_COMMON)})
+            if now >= COMMON_FROM:
+                tx.execute(SQL["count_common"], {"least": max(now // COMMON, LEAST_COMMON)})
 
     def _merge(self) -> None:
         """In steps, so that others can write in between; one that is stopped loses nothing."""
