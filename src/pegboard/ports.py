@@ -94,7 +94,7 @@ class Items(Protocol):
         ...
 
     def take_census(self) -> None:
-        """Count the commonest terms anew, if the board has grown or shrunk much since."""
+        """If the board has grown or shrunk much since the last: tidy the index, count its terms."""
         ...
 
 

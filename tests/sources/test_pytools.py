@@ -271,6 +271,13 @@ def test_a_root_that_cannot_hold_tools_is_an_error_of_the_source(tmp_path, case)
     assert "mcptools" in caught.value.hint
 
 
+def test_who_gives_the_tools_themselves_is_told_to_give_the_folder_above(tmp_path):
+    write(tmp_path, "mcptools/mail/send.py")
+    with pytest.raises(SourceError) as caught:
+        scan(tmp_path / "mcptools")
+    assert caught.value.hint == "give the folder that mcptools/ stands in"
+
+
 def test_a_layout_that_cannot_be_read_does_not_hide_the_other(tmp_path):
     write(tmp_path, "mcptools/mail/send.py")
     (tmp_path / "gentools").symlink_to("nowhere")

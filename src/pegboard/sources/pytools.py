@@ -52,7 +52,9 @@ class PytoolsSource:
         if not usable:
             raise SourceError(
                 f"{_printable(str(self._root))} holds neither {WRITTEN}/ nor {GENERATED}/",
-                hint=f"put tools into {WRITTEN}/<category>/<tool>.py, or give another folder",
+                hint=f"give the folder that {self._root.name}/ stands in"
+                if self._root.name in (WRITTEN, GENERATED)
+                else f"put tools into {WRITTEN}/<category>/<tool>.py, or give another folder",
             )
         return (finding for layout in layouts for finding in self._layout(layout, known))
 
