@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench model clean
+.PHONY: help parts demo test check format bench model clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,17 +21,34 @@ $(VENV)/dev: $(VENV)/core
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
+# Real MCP servers and clients to test against, apart from Pegboard's own environment: they need
+# other versions of the protocol's library.
+PARTS := build/parts
+NPM_PARTS := server-everything@2026.8.31 server-filesystem@2026.8.31 server-memory@2026.8.31 inspector@0.15.0
+
+$(PARTS)/npm/done: Makefile
+	command -v npm >/dev/null || { apt-get update && apt-get install --yes nodejs npm; }
+	npm install --silent --no-fund --no-audit --no-save --prefix $(PARTS)/npm $(addprefix @modelcontextprotocol/,$(NPM_PARTS))
+	@touch $@
+
+$(PARTS)/servers/done: Makefile
+	$(PYTHON) -m venv $(PARTS)/servers
+	$(PARTS)/servers/bin/python -m pip install --quiet --disable-pip-version-check mcp-server-time==2026.10.19 mcp-server-git==2026.10.19 mcp-server-fetch==2026.10.24
+	@touch $@
+
+parts: $(PARTS)/npm/done $(PARTS)/servers/done ## install the MCP servers that the tests talk to
+
 demo: $(VENV)/core ## index the demo tools and search them, by words and by meaning
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh demo/run.sh
 
-test: $(VENV)/dev ## run all tests
+test: $(VENV)/dev parts ## run all tests
 	$(BIN)/python -m pytest
 
 format: $(VENV)/dev ## put the code into its standard form
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-check: $(VENV)/dev ## format, lint, types, tests
+check: $(VENV)/dev parts ## format, lint, types, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy

@@ -27,6 +27,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     STAGES,
     ("text",),
     ("ports",),
+    ("calls",),
     ("model", "errors"),
 )
 RANKS = {layer: rank for rank, layers in enumerate(LAYERS) for layer in layers}

@@ -1,21 +1,26 @@
 """Every error Pegboard raises on purpose.
 
     PegboardError
-    ├── UsageError            a value the caller gave cannot be used
-    ├── ConfigError           a settings file, variable or flag is wrong
-    ├── BoardError            the board cannot do what was asked
-    │   ├── BoardMissing      there is no board where one was expected
-    │   ├── BoardBusy         another process held the write lock for too long
-    │   ├── BoardReadOnly     the board or its folder cannot be written
-    │   ├── BoardFull         the disk is full
-    │   ├── BoardCorrupt      the file is damaged or not a board
-    │   └── BoardTooNew       a newer Pegboard wrote this board
-    ├── SourceError           a source as a whole cannot be read
-    ├── EmbeddingError        a text could not be embedded
-    │   └── ModelUnavailable  the model cannot be loaded or reached at all
-    ├── ItemNotFound          no item has this id or name
-    ├── ItemAmbiguous         several items have this name
-    └── InvariantBroken       the board's own check found something wrong
+    ├── UsageError             a value the caller gave cannot be used
+    ├── ConfigError            a settings file, variable or flag is wrong
+    ├── BoardError             the board cannot do what was asked
+    │   ├── BoardMissing       there is no board where one was expected
+    │   ├── BoardBusy          another process held the write lock for too long
+    │   ├── BoardReadOnly      the board or its folder cannot be written
+    │   ├── BoardFull          the disk is full
+    │   ├── BoardCorrupt       the file is damaged or not a board
+    │   └── BoardTooNew        a newer Pegboard wrote this board
+    ├── SourceError            a source as a whole cannot be read
+    │   └── ServerUnavailable  an MCP server cannot be started, reached or understood
+    ├── EmbeddingError         a text could not be embedded
+    │   └── ModelUnavailable   the model cannot be loaded or reached at all
+    ├── ItemNotFound           no item has this id or name
+    ├── ItemAmbiguous          several items have this name
+    ├── CallError              a tool was not called
+    │   ├── InvalidArguments   the arguments do not fit the tool's schema
+    │   ├── ItemHeld           the tool changed since it was approved
+    │   └── NotExecutable      nothing here can run it now
+    └── InvariantBroken        the board's own check found something wrong
 
 `EXIT_CODES` at the end is the one table from error to process exit code.
 """
@@ -79,6 +84,10 @@ class SourceError(PegboardError):
     """The source cannot be read."""
 
 
+class ServerUnavailable(SourceError):
+    """The MCP server cannot be reached."""
+
+
 class EmbeddingError(PegboardError):
     """The text could not be embedded."""
 
@@ -93,6 +102,22 @@ class ItemNotFound(PegboardError):
 
 class ItemAmbiguous(PegboardError):
     """Several items have this name."""
+
+
+class CallError(PegboardError):
+    """The tool was not called."""
+
+
+class InvalidArguments(CallError):
+    """The arguments do not fit the tool."""
+
+
+class ItemHeld(CallError):
+    """The tool changed since it was approved."""
+
+
+class NotExecutable(CallError):
+    """Nothing here can run this tool now."""
 
 
 class InvariantBroken(PegboardError):
@@ -111,6 +136,7 @@ EXIT_CODES: dict[type[PegboardError], int] = {
     ItemNotFound: 7,
     ItemAmbiguous: 8,
     InvariantBroken: 9,
+    CallError: 11,
     PegboardError: 10,
 }
 

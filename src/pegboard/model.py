@@ -282,6 +282,8 @@ class Filters(NamedTuple):
     tags: tuple[str, ...] = ()
     tool_types: tuple[str, ...] = ()
     namespaces: tuple[str, ...] = ()
+    live: tuple[str, ...] | None = None
+    """Only tools that can run now: those of these sources. Here only None sets no bound."""
 
 
 class LegHit(NamedTuple):
@@ -317,16 +319,6 @@ class WordHits(NamedTuple):
     """Whether an item that is not in `scores` has none of the terms."""
 
 
-class Traits(NamedTuple):
-    """What is known of an item apart from what it says about itself."""
-
-    updated_at: float
-    download_count: int
-    quality_score: float | None
-    success_rate: float | None
-    semantic_weight: float
-
-
 class Hit(NamedTuple):
     id: ItemId
     kind: Kind
@@ -343,6 +335,8 @@ class Hit(NamedTuple):
     """The call in one line: name, parameters, types."""
     like_it: tuple[ItemId, ...] = ()
     """Near-duplicates that were left out for this one, if that was asked for."""
+    notes: tuple[str, ...] = ()
+    """What to know before calling it, such as that its server is down."""
 
 
 class WordFact(NamedTuple):

@@ -1,8 +1,9 @@
 """The seams: what the stages promise one another, where there is more than one way to keep it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from pegboard.calls import CensusLine, Change, OnChange, Server, ServerConfig, ServerState
 from pegboard.model import (
     EmbeddingCounts,
     Entry,
@@ -16,11 +17,20 @@ from pegboard.model import (
     Rejection,
     SourceRecord,
     Task,
-    Traits,
     Vector,
     WordHits,
     WordQuery,
 )
+
+
+class Traits(NamedTuple):
+    """What is known of an item apart from what it says about itself."""
+
+    updated_at: float
+    download_count: int
+    quality_score: float | None
+    success_rate: float | None
+    semantic_weight: float
 
 
 class Progress(Protocol):
@@ -32,8 +42,8 @@ class Progress(Protocol):
 class Source(Protocol):
     """A place where candidates come from."""
 
-    def scan(self, known: Mapping[str, str]) -> Iterator[Finding]:
-        """Everything that is there now.
+    def scan(self, known: Mapping[str, str], under: Sequence[str] = ()) -> Iterator[Finding]:
+        """Everything that is there now, or at least what is at or under the paths in `under`.
 
         `known` maps an origin to the content hash it had last time; an origin whose hash is the
         same may be answered with `Unchanged`. Raises `SourceError` if the source as a whole cannot
@@ -61,12 +71,38 @@ class Embedder(Protocol):
 
 class Items(Protocol):
     def put(
-        self, items: Sequence[Item], target: Fingerprint | None, *, rewrite: bool = False
+        self,
+        items: Sequence[Item],
+        target: Fingerprint | None,
+        *,
+        rewrite: bool = False,
+        on_change: OnChange | None = None,
     ) -> PutReport:
         """Item, text index and embedding task of each, all in one transaction.
 
-        What has not changed is not written again, unless `rewrite` asks for it.
+        What has not changed is not written again, unless `rewrite` asks for it. Where `on_change`
+        is given, definitions are approved when first seen and compared from then on.
         """
+        ...
+
+    def changed(self) -> list[Change]:
+        """Items that are not what was approved."""
+        ...
+
+    def approve(self, entries: Sequence[Entry], target: Fingerprint | None) -> int:
+        """Approve what these items are now, unless they have changed again; returns how many."""
+        ...
+
+    def follow(self, source: str, on_change: OnChange) -> None:
+        """Make a policy hold also for what changed under another one."""
+        ...
+
+    def census(self) -> list[CensusLine]:
+        """How many active items each category has."""
+        ...
+
+    def listed(self, categories: Sequence[str], after: tuple[str, str], limit: int) -> list[Entry]:
+        """Active items of these categories, or of all, by id and namespace, from the next one."""
         ...
 
     def get(self, item_id: ItemId, namespace: str) -> Entry | None: ...
@@ -212,6 +248,14 @@ class Ledger(Protocol):
         ...
 
     def rejections(self) -> list[Rejection]: ...
+
+    def put_server(self, config: ServerConfig) -> None:
+        """An MCP server, and the source that reads it, in one transaction."""
+        ...
+
+    def servers(self) -> list[Server]: ...
+
+    def mark_server(self, state: ServerState) -> None: ...
 
 
 class Store(Protocol):

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pegboard.model import Traits
+from pegboard.ports import Traits
 from pegboard.search.boosts import DAY, HALF_LIFE_DAYS, MOST, BoostSettings, boosts, total
 
 relaxed = settings(max_examples=300, deadline=None)

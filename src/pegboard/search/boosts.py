@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from pegboard.model import Traits
+from pegboard.ports import Traits
 
 HALF_LIFE_DAYS = 90.0
 DAY = 86_400.0

@@ -5,7 +5,7 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -58,7 +58,7 @@ class JsonlSource:
         self._path = path
         self._namespace = namespace
 
-    def scan(self, known: Mapping[str, str]) -> Iterator[Finding]:
+    def scan(self, known: Mapping[str, str], under: Sequence[str] = ()) -> Iterator[Finding]:
         seen: set[str] = set()
         for line in self._lines():
             try:

@@ -8,7 +8,7 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pegboard.errors import SourceError
@@ -38,7 +38,7 @@ class PytoolsSource:
         self._namespace = namespace
         self._limit = max_file_bytes
 
-    def scan(self, known: Mapping[str, str]) -> Iterator[Finding]:
+    def scan(self, known: Mapping[str, str], under: Sequence[str] = ()) -> Iterator[Finding]:
         try:
             with os.scandir(self._root) as entries:
                 present = {entry.name for entry in entries}

@@ -4,7 +4,8 @@ import hashlib
 import json
 from typing import NamedTuple
 
-from pegboard.model import EmbeddingStatus, Fingerprint, Item
+from pegboard.calls import OnChange
+from pegboard.model import Drift, EmbeddingStatus, Fingerprint, Item
 from pegboard.text import TEXT_VERSION, embedding_text, source_hash
 
 
@@ -21,6 +22,8 @@ class Existing(NamedTuple):
     manual_override: bool
     description: str
     imported_description: str
+    approved_hash: str
+    drift: str
 
 
 class Plan(NamedTuple):
@@ -31,14 +34,20 @@ class Plan(NamedTuple):
     text: str
     source_hash: str
     unchanged: bool
+    approved_hash: str
+    drift: Drift
+    active: bool
+    """False for an item that is held back until somebody approves what it has become."""
 
 
-def plan_put(item: Item, existing: Existing | None) -> Plan:
+def plan_put(item: Item, existing: Existing | None, on_change: OnChange | None) -> Plan:
     effective = item
     if existing is not None and existing.manual_override:
         effective = item._replace(description=existing.description)
     digest = content_hash(effective)
     text = embedding_text(effective)
+    approved, drift = _approval(item, existing, on_change)
+    active = drift is Drift.NONE or on_change is not OnChange.HOLD
     return Plan(
         item=effective,
         imported_description=item.description,
@@ -46,11 +55,31 @@ def plan_put(item: Item, existing: Existing | None) -> Plan:
         text=text,
         source_hash=source_hash(text),
         unchanged=existing is not None
-        and existing.active
+        and (existing.active, existing.drift) == (active, drift)
+        and existing.approved_hash == approved
         and existing.content_hash == digest
         and existing.text_version == TEXT_VERSION
         and existing.imported_description == item.description,
+        approved_hash=approved,
+        drift=drift,
+        active=active,
     )
+
+
+def _approval(
+    item: Item, existing: Existing | None, on_change: OnChange | None
+) -> tuple[str, Drift]:
+    """The hash that stands approved, and whether this item is something else.
+
+    What is seen for the first time is approved; a source that is not watched approves nothing.
+    """
+    approved = existing.approved_hash if existing else ""
+    if on_change is None:
+        return approved, Drift.NONE
+    offered = definition_hash(item)
+    if not approved or on_change is OnChange.ALLOW or approved == offered:
+        return offered, Drift.NONE
+    return approved, Drift.CHANGED
 
 
 def taken(item: Item, existing: Existing | None) -> bool:
@@ -64,6 +93,13 @@ def planned_status(text: str, target: Fingerprint | None, has_vector: bool) -> E
     if target is None:
         return EmbeddingStatus.DISABLED
     return EmbeddingStatus.READY if has_vector else EmbeddingStatus.PENDING
+
+
+def definition_hash(item: Item) -> str:
+    """A hash over what an agent acts on: a change of this can turn a good tool into a bad one."""
+    definition = (item.name, item.description, item.input_schema, item.output_schema, item.executor)
+    canonical = json.dumps(definition, sort_keys=True, separators=(",", ":"), default=dict)
+    return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def content_hash(item: Item) -> str:

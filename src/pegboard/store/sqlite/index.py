@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from pegboard.model import Entry, Filters, Fingerprint, LegHit, Traits, Vector, WordHits, WordQuery
+from pegboard.model import Entry, Filters, Fingerprint, LegHit, Vector, WordHits, WordQuery
+from pegboard.ports import Traits
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Value, in_list
 from pegboard.store.sqlite.nearest import Nearest, Reach
@@ -65,4 +66,8 @@ class SqliteIndex:
 
 
 def _filter_params(filters: Filters) -> dict[str, Value]:
-    return {name: in_list(wanted) if wanted else None for name, wanted in filters._asdict().items()}
+    bounds = filters._asdict() | {"live": None}
+    params: dict[str, Value] = {
+        name: in_list(wanted) if wanted else None for name, wanted in bounds.items()
+    }
+    return params | {"live": None if filters.live is None else in_list(filters.live)}

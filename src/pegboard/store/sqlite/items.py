@@ -6,7 +6,9 @@ from typing import Any
 
 import apsw
 
+from pegboard.calls import CensusLine, Change, OnChange
 from pegboard.model import (
+    Drift,
     EmbeddingStatus,
     Entry,
     Fingerprint,
@@ -16,10 +18,23 @@ from pegboard.model import (
     Rejection,
     Version,
 )
-from pegboard.store.planning import Existing, Plan, plan_put, planned_status, taken
+from pegboard.store.planning import (
+    Existing,
+    Plan,
+    definition_hash,
+    plan_put,
+    planned_status,
+    taken,
+)
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Value, in_list
-from pegboard.store.sqlite.rows import as_json, entry_from, item_params, version_from
+from pegboard.store.sqlite.rows import (
+    as_json,
+    definition_from,
+    entry_from,
+    item_params,
+    version_from,
+)
 from pegboard.store.sqlite.tasks import fingerprint_key
 from pegboard.store.sqlite.words import Words, add_spelling
 from pegboard.text import TEXT_VERSION, index_fields, name_key
@@ -33,7 +48,12 @@ class SqliteItems:
         self._db = database
 
     def put(
-        self, items: Sequence[Item], target: Fingerprint | None, *, rewrite: bool = False
+        self,
+        items: Sequence[Item],
+        target: Fingerprint | None,
+        *,
+        rewrite: bool = False,
+        on_change: OnChange | None = None,
     ) -> PutReport:
         added = changed = unchanged = 0
         refused: list[Rejection] = []
@@ -45,7 +65,7 @@ class SqliteItems:
                 if taken(item, existing):
                     refused.append(_id_taken(item, existing))
                     continue
-                plan = plan_put(item, existing)
+                plan = plan_put(item, existing, on_change)
                 added += existing is None
                 changed += existing is not None and not plan.unchanged
                 unchanged += plan.unchanged
@@ -94,6 +114,52 @@ class SqliteItems:
             purged = len(list(tx.execute(SQL["purge"], params)))
         return retired, purged
 
+    def changed(self) -> list[Change]:
+        rows = self._db.records(SQL["changed"])
+        return [Change(entry_from(row), definition_from(row)) for row in rows]
+
+    def approve(self, entries: Sequence[Entry], target: Fingerprint | None) -> int:
+        approved = 0
+        with self._db.write() as tx:
+            now = time.time()
+            fingerprint = fingerprint_key(tx, target) if target else None
+            for entry in entries:
+                params: dict[str, Value] = {
+                    "key": entry.key,
+                    "content_hash": entry.content_hash,
+                    "approved_hash": definition_hash(
+                        entry.item._replace(description=entry.imported_description)
+                    ),
+                }
+                if tx.execute(SQL["approve"], params).fetchone() is None:
+                    continue
+                approved += 1
+                tx.execute(SQL["forget_approved"], params)
+                _queue_again(tx, entry, target, fingerprint, now)
+        return approved
+
+    def follow(self, source: str, on_change: OnChange) -> None:
+        params: dict[str, Value] = {"source": source, "active": int(on_change is OnChange.WARN)}
+        with self._db.write() as tx:
+            if on_change is OnChange.ALLOW:
+                tx.execute(SQL["accept"], params)
+                tx.execute(SQL["forget_accepted"])
+            else:
+                tx.execute(SQL["hold"], params)
+                tx.execute(SQL["drop_tasks_of_retired"], params)
+
+    def census(self) -> list[CensusLine]:
+        return [CensusLine(*row) for row in self._db.rows(SQL["census"])]
+
+    def listed(self, categories: Sequence[str], after: tuple[str, str], limit: int) -> list[Entry]:
+        params: dict[str, Value] = {
+            "categories": in_list(categories) if categories else None,
+            "id": after[0],
+            "namespace": after[1],
+            "limit": limit,
+        }
+        return [entry_from(row) for row in self._db.records(SQL["listed"], params)]
+
     def take_census(self) -> None:
         Words(self._db).take_census()
 
@@ -133,7 +199,7 @@ def _write(
     now: float,
 ) -> None:
     key = existing.key if existing else None
-    status = planned_status(plan.text, target, _has_vector(tx, plan, key, fingerprint))
+    status = planned_status(plan.text, target, _has_vector(tx, key, plan.source_hash, fingerprint))
     params = item_params(plan.item) | {
         "key": key,
         "name_key": name_key(plan.item.name),
@@ -142,11 +208,17 @@ def _write(
         "text_version": TEXT_VERSION,
         "source_hash": plan.source_hash,
         "embedding_status": status.value,
+        "approved_hash": plan.approved_hash,
+        "drift": plan.drift.value,
+        "active": int(plan.active),
         "now": now,
     }
     if key is None:
         key = int(tx.execute(SQL["insert_item"], params).get)
     else:
+        if existing is not None and existing.drift != plan.drift:
+            step = "keep_approved" if plan.drift is Drift.CHANGED else "forget_approved"
+            tx.execute(SQL[step], params)
         tx.execute(SQL["update_item"], params)
         tx.execute(SQL["drop_terms"], {"key": key})
         tx.execute(SQL["drop_versions"], {"key": key})
@@ -159,6 +231,21 @@ def _write(
     if plan.item.version is not None:
         _write_version(tx, key, plan.item.version, now)
     _write_task(tx, key, plan, status, fingerprint, now)
+
+
+def _queue_again(
+    tx: apsw.Connection,
+    entry: Entry,
+    target: Fingerprint | None,
+    fingerprint: int | None,
+    now: float,
+) -> None:
+    """Whatever was held back may have lost its task."""
+    plan = plan_put(entry.item, None, None)
+    has_vector = _has_vector(tx, entry.key, plan.source_hash, fingerprint)
+    status = planned_status(plan.text, target, has_vector)
+    tx.execute(SQL["mark_embedding"], {"key": entry.key, "status": status.value})
+    _write_task(tx, entry.key, plan, status, fingerprint, now)
 
 
 def _write_version(tx: apsw.Connection, key: int, version: Version, now: float) -> None:
@@ -204,17 +291,19 @@ def _write_task(
         "fingerprint": fingerprint,
     }
     tx.execute(TASK_SQL["drop_stale_vectors"], params)
-    if status is EmbeddingStatus.PENDING:
+    if status is EmbeddingStatus.PENDING and plan.active:
         tx.execute(TASK_SQL["drop_other_tasks"], params)
         tx.execute(TASK_SQL["add_task"], params | {"text": plan.text, "now": now})
     else:
         tx.execute(TASK_SQL["drop_tasks"], params)
 
 
-def _has_vector(tx: apsw.Connection, plan: Plan, key: int | None, fingerprint: int | None) -> bool:
+def _has_vector(
+    tx: apsw.Connection, key: int | None, source_hash: str, fingerprint: int | None
+) -> bool:
     if key is None or fingerprint is None:
         return False
-    params = {"key": key, "fingerprint": fingerprint, "source_hash": plan.source_hash}
+    params = {"key": key, "fingerprint": fingerprint, "source_hash": source_hash}
     return tx.execute(TASK_SQL["has_vector"], params).fetchone() is not None
 
 

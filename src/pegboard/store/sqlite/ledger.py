@@ -3,8 +3,10 @@
 import time
 from collections.abc import Sequence
 
+from pegboard.calls import Health, Server, ServerConfig, ServerState
 from pegboard.model import Rejection, SourceRecord
 from pegboard.store.queries import load
+from pegboard.store.servers import config_from, config_text, record_of
 from pegboard.store.sqlite.database import Database, Value, in_list
 
 SQL = load("sqlite", "ledger")
@@ -66,3 +68,37 @@ class SqliteLedger:
             )
             for row in self._db.records(SQL["rejections"])
         ]
+
+    def put_server(self, config: ServerConfig) -> None:
+        with self._db.write() as tx:
+            now = time.time()
+            tx.execute(SQL["add_source"], record_of(config)._asdict() | {"now": now})
+            params: dict[str, Value] = {
+                "name": config.name,
+                "config": config_text(config),
+                "enabled": int(config.enabled),
+                "declared_in": config.declared_in,
+                "now": now,
+            }
+            tx.execute(SQL["put_server"], params)
+
+    def servers(self) -> list[Server]:
+        return [
+            Server(
+                config_from(row["config"])._replace(
+                    enabled=bool(row["enabled"]), declared_in=row["declared_in"]
+                ),
+                ServerState(
+                    name=row["name"],
+                    health=Health(row["health"]),
+                    error=row["error"],
+                    tools=row["tools"],
+                    checked_at=row["checked_at"],
+                ),
+            )
+            for row in self._db.records(SQL["servers"])
+        ]
+
+    def mark_server(self, state: ServerState) -> None:
+        with self._db.write() as tx:
+            tx.execute(SQL["mark_server"], state._asdict() | {"health": state.health.value})

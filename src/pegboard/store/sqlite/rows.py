@@ -89,6 +89,11 @@ def entry_from(row: Mapping[str, Any]) -> Entry:
         return _entry(row)
 
 
+def definition_from(row: Mapping[str, Any]) -> Json:
+    with _readable(row["id"]):
+        return _object(row["definition"])
+
+
 @contextmanager
 def _readable(item_id: str) -> Iterator[None]:
     try:

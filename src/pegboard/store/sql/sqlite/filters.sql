@@ -7,3 +7,4 @@ AND (:sources IS NULL OR i.scope IN (SELECT value FROM json_each(:sources))
      OR i.source IN (SELECT value FROM json_each(:sources)))
 AND (:tags IS NULL OR EXISTS (SELECT 1 FROM json_each(i.tags) t
      WHERE t.value IN (SELECT value FROM json_each(:tags))))
+AND (:live IS NULL OR (i.tool_type = 'mcp' AND i.source IN (SELECT value FROM json_each(:live))))

@@ -1,7 +1,7 @@
 -- name: existing
 -- What put has to know about an item that may be there already.
 SELECT key, source, active, content_hash, origin, origin_hash, text_version,
-       manual_override, description, imported_description
+       manual_override, description, imported_description, approved_hash, drift
 FROM items WHERE namespace = :namespace AND id = :id;
 
 -- name: insert_item
@@ -11,20 +11,20 @@ INSERT INTO items (
   target_personas, semantic_weight, official, source_hash, embedding_status, content_hash,
   text_version, latest_version, created_at, updated_at, origin, origin_hash, endpoint, aliases, keywords,
   tech_stack, examples, executor, signature, description, imported_description, input_schema,
-  output_schema, body
+  output_schema, body, approved_hash, drift
 ) VALUES (
-  :namespace, :id, :kind, 1, :scope, :source, :name, :short_name, :name_key, :category, :subcategory,
+  :namespace, :id, :kind, :active, :scope, :source, :name, :short_name, :name_key, :category, :subcategory,
   :tool_type, :tags, :visibility, :author, :source_protocol, :routing_domain, :semantic_namespace, :sensitivity_tier,
   :target_personas, :semantic_weight, :official, :source_hash, :embedding_status, :content_hash,
   :text_version, :latest_version, :now, :now, :origin, :origin_hash, :endpoint, :aliases, :keywords,
   :tech_stack, :examples, :executor, :signature, :description, :imported_description, :input_schema,
-  :output_schema, :body
+  :output_schema, :body, :approved_hash, :drift
 ) RETURNING key;
 
 -- name: update_item
--- A source's new word on an item. Overrides, counts and approval stay as they are.
+-- A source's new word on an item. Overrides and counts stay as they are.
 UPDATE items SET
-  kind = :kind, active = 1, scope = :scope, source = :source, name = :name, short_name = :short_name,
+  kind = :kind, active = :active, scope = :scope, source = :source, name = :name, short_name = :short_name,
   name_key = :name_key,
   category = :category, subcategory = :subcategory, tool_type = :tool_type, tags = :tags,
   visibility = :visibility, author = :author, source_protocol = :source_protocol,
@@ -33,7 +33,9 @@ UPDATE items SET
   semantic_weight = :semantic_weight, official = :official, source_hash = :source_hash,
   embedding_status = :embedding_status, embedding_error = '', content_hash = :content_hash,
   text_version = :text_version,
-  drift = 'none', drift_at = NULL, latest_version = :latest_version, updated_at = :now,
+  approved_hash = :approved_hash, drift = :drift,
+  drift_at = CASE WHEN :drift = 'none' THEN NULL WHEN drift = :drift THEN drift_at ELSE :now END,
+  latest_version = :latest_version, updated_at = :now,
   origin = :origin, origin_hash = :origin_hash, endpoint = :endpoint, aliases = :aliases,
   keywords = :keywords, tech_stack = :tech_stack, examples = :examples, executor = :executor,
   signature = :signature, description = :description, imported_description = :imported_description,
@@ -94,6 +96,49 @@ SELECT origin, origin_hash FROM items
 WHERE source = :source AND active AND text_version = :text_version
 UNION ALL
 SELECT origin, origin_hash FROM rejections WHERE source = :source AND code <> 'id_taken';
+
+-- name: keep_approved
+-- What an item is now, before a changed definition takes its place.
+INSERT OR IGNORE INTO approved_definitions (item_key, definition)
+SELECT key, json_object('name', name, 'description', imported_description,
+  'input_schema', json(input_schema), 'output_schema', json(output_schema), 'executor', json(executor))
+FROM items WHERE key = :key;
+
+-- name: forget_approved
+DELETE FROM approved_definitions WHERE item_key = :key;
+
+-- name: changed
+-- Items that are not what was approved, held back or not, with what that was.
+SELECT i.*, a.definition FROM items i JOIN approved_definitions a ON a.item_key = i.key
+WHERE i.drift = 'changed' ORDER BY i.namespace, i.id;
+
+-- name: approve
+UPDATE items SET active = 1, drift = 'none', drift_at = NULL, approved_hash = :approved_hash
+WHERE key = :key AND drift = 'changed' AND content_hash = :content_hash RETURNING key;
+
+-- name: mark_embedding
+UPDATE items SET embedding_status = :status WHERE key = :key;
+
+-- name: hold
+UPDATE items SET active = :active WHERE source = :source AND drift = 'changed' AND active <> :active;
+
+-- name: accept
+-- Whatever it is now is approved by the next sync that sees it.
+UPDATE items SET active = 1, drift = 'none', drift_at = NULL, approved_hash = ''
+WHERE source = :source AND drift = 'changed';
+
+-- name: forget_accepted
+DELETE FROM approved_definitions WHERE item_key IN (SELECT key FROM items WHERE drift <> 'changed');
+
+-- name: census
+SELECT scope, category, count(*) FROM items WHERE active AND visibility = 'public'
+GROUP BY scope, category ORDER BY scope, category;
+
+-- name: listed
+SELECT * FROM items WHERE active AND visibility = 'public'
+  AND id >= :id AND (id > :id OR namespace > :namespace)
+  AND (:categories IS NULL OR category IN (SELECT value FROM json_each(:categories)))
+ORDER BY id, namespace LIMIT :limit;
 
 -- name: retire
 UPDATE items SET active = 0, drift = 'missing', drift_at = :now

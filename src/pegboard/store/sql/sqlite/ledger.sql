@@ -37,3 +37,18 @@ DELETE FROM items WHERE source = :name RETURNING key;
 
 -- name: remove_source
 DELETE FROM sources WHERE name = :name RETURNING name;
+
+-- name: put_server
+INSERT INTO mcp_servers (name, config, enabled, declared_in, created_at, updated_at)
+VALUES (:name, :config, :enabled, :declared_in, :now, :now)
+ON CONFLICT (name) DO UPDATE SET
+  config = excluded.config, enabled = excluded.enabled, declared_in = excluded.declared_in,
+  updated_at = excluded.updated_at
+WHERE config <> excluded.config OR enabled <> excluded.enabled OR declared_in <> excluded.declared_in;
+
+-- name: servers
+SELECT name, config, enabled, declared_in, health, error, tools, checked_at FROM mcp_servers ORDER BY name;
+
+-- name: mark_server
+UPDATE mcp_servers SET health = :health, error = :error, tools = :tools, checked_at = :checked_at
+WHERE name = :name;

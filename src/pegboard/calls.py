@@ -1,0 +1,129 @@
+"""The words of running: the servers that tools live on, trust in them, and what a call brings.
+
+Values of a server's configuration may hold references: `${NAME}` and `${NAME:-default}` stand for a
+variable of the environment, `${file:PATH#POINTER}` for a text inside a JSON file. They are stored
+as they are written and looked up only when the server is started, so that no secret is stored.
+"""
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import NamedTuple
+
+from pegboard.model import DEFAULT_NAMESPACE, Entry, Json
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+class Transport(StrEnum):
+    STDIO = "stdio"
+    HTTP = "http"
+    SSE = "sse"
+
+
+class ServerConfig(NamedTuple):
+    """How to reach an MCP server, as it was written down."""
+
+    name: str
+    transport: Transport
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = NOTHING
+    cwd: str = ""
+    url: str = ""
+    headers: Mapping[str, str] = NOTHING
+    include_tools: tuple[str, ...] = ()
+    """Patterns with `*`; empty takes all."""
+    exclude_tools: tuple[str, ...] = ()
+    start_seconds: float = 30.0
+    call_seconds: float = 60.0
+    namespace: str = DEFAULT_NAMESPACE
+    enabled: bool = True
+    declared_in: str = ""
+    """The settings file that names it, which then also decides when it goes."""
+
+
+class OnChange(StrEnum):
+    """What becomes of a tool whose definition is no longer the approved one."""
+
+    HOLD = "hold"
+    WARN = "warn"
+    ALLOW = "allow"
+
+
+class Health(StrEnum):
+    """How a server stood when it was last asked."""
+
+    UNKNOWN = "unknown"
+    LIVE = "live"
+    DOWN = "down"
+
+
+class ServerState(NamedTuple):
+    name: str
+    health: Health = Health.UNKNOWN
+    error: str = ""
+    tools: int = 0
+    checked_at: float | None = None
+
+
+class Server(NamedTuple):
+    """A server as the board knows it."""
+
+    config: ServerConfig
+    state: ServerState
+
+
+class Listing(NamedTuple):
+    """All pages of a server's `tools/list`, each tool as the server wrote it."""
+
+    tools: tuple[Json, ...]
+    server: str = ""
+    """Name and version that the server gives itself."""
+
+
+class Change(NamedTuple):
+    """An item that is no longer what was approved."""
+
+    entry: Entry
+    approved: Json
+
+
+class CensusLine(NamedTuple):
+    source: str
+    """The first part of the ids, such as `mcptools`."""
+    category: str
+    items: int
+
+
+class Outcome(StrEnum):
+    """How a call ended."""
+
+    OK = "ok"
+    INVALID_ARGUMENTS = "invalid_arguments"
+    DENIED = "denied"
+    TIMEOUT = "timeout"
+    KILLED = "killed"
+    FAILED = "failed"
+    UNAVAILABLE = "unavailable"
+
+
+class CallResult(NamedTuple):
+    """What a call brought back: content as MCP content blocks, whatever ran it."""
+
+    outcome: Outcome
+    content: tuple[Json, ...] = ()
+    structured: Json | None = None
+    error: str = ""
+    """Why it did not end well, when not the tool itself says so in its content."""
+    seconds: float = 0.0
+
+
+class CallProgress(NamedTuple):
+    done: float
+    total: float | None = None
+    message: str | None = None
+
+
+OnProgress = Callable[[CallProgress], None]
+"""May be called from any thread."""
