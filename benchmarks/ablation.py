@@ -15,7 +15,6 @@ from unittest.mock import patch
 from ablation_texts import compare_texts
 from boards import add_options, board_file, filled, folder_for, sampled
 from pegboard import Pegboard
-from pegboard.app import find_settings
 from pegboard.board.evaluate import (
     CUTOFF,
     EVALUATED,
@@ -26,6 +25,7 @@ from pegboard.board.evaluate import (
     places,
 )
 from pegboard.board.gather import gather
+from pegboard.config import find_settings
 from pegboard.model import Leg, Mode
 from pegboard.search import fusion
 from pegboard.search.fusion import Evidence, FusionSettings, Method, fuse

@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import pegboard
 from pegboard import Pegboard
-from pegboard.app import evaluation_board, located
+from pegboard.app import located
 from pegboard.board.evaluate import EvalQuery, fill, read_queries
+from pegboard.measure import evaluation_board
 
 SEED = 7
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from pegboard import Pegboard
-from pegboard.app import evaluation_board, located
+from pegboard.app import located
+from pegboard.measure import evaluation_board
 from report import at_least, mean, options, save
 
 HERE = Path(__file__).parent

@@ -6,7 +6,8 @@ Each set goes the whole way: catalogue, gate, store, worker, search. Its board i
 from pathlib import Path
 
 from boards import SETS, add_options, board_file, folder_for
-from pegboard.app import evaluation_board, located
+from pegboard.app import located
+from pegboard.measure import evaluate, evaluation_board
 from report import Check, at_least, at_most, mean, options, save
 
 WAYS: dict[str, tuple[str, dict[str, object]]] = {
@@ -65,7 +66,7 @@ def row(folder: Path, board: Path) -> dict[str, object]:
 
 def measure(folder: Path, board: Path, mode: str, flags: dict[str, object]) -> dict[str, object]:
     with evaluation_board(board, located(flags=flags).settings) as pegboard:
-        found, notices = pegboard.evaluate(folder, mode=mode, limit=10)
+        found, notices = evaluate(pegboard, folder, mode=mode, limit=10)
     if notices:
         raise SystemExit(f"{folder.name}: {notices}")
     return found

@@ -1,50 +1,63 @@
 """The composition root: settings in, a working board out. Also the Python API."""
 
 import os
-import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from pegboard.board import maintain
+from pegboard.board import adding, maintain
 from pegboard.board.describe import describe
-from pegboard.board.evaluate import (
-    EVALUATED,
-    EvalQuery,
-    Filled,
-    evaluate,
-    fill,
-    find_catalogue,
-    read_queries,
-)
 from pegboard.board.filling import Filling, Outcome
-from pegboard.board.find import Ask, FindSettings, find
-from pegboard.board.sweep import Bench, sweep
-from pegboard.board.worker import Worker, WorkerSettings
-from pegboard.config import Located, SearchSettings, Settings, load, user_config_file
+from pegboard.board.find import Ask, find
+from pegboard.board.run import Running
+from pegboard.board.upstream import Upstream
+from pegboard.board.worker import Worker
+from pegboard.calls import (
+    CallResult,
+    CensusLine,
+    Change,
+    OnChange,
+    OnProgress,
+    Server,
+    ServerConfig,
+    ServerState,
+)
+from pegboard.config import (
+    Located,
+    PytoolsPlace,
+    Settings,
+    find_settings,
+    load,
+    pytools_place,
+    user_config_file,
+    worker_settings,
+)
 from pegboard.embed.choose import make_embedder
 from pegboard.errors import ModelUnavailable, UsageError
-from pegboard.gate.admission import NAMESPACE_RULE, admit, is_namespace
+from pegboard.gate.admission import admit
 from pegboard.model import (
     DEFAULT_NAMESPACE,
     Answer,
     Entry,
     Filters,
     Fingerprint,
+    Json,
     Mode,
     Rejection,
     SourceRecord,
+    ToolType,
 )
 from pegboard.ports import Progress, Source, Store
-from pegboard.search.boosts import BoostSettings
-from pegboard.search.fusion import FusionSettings, Method
+from pegboard.sources import mcp_config
 from pegboard.sources.jsonl import JsonlSource
 from pegboard.sources.pytools import PytoolsSource
 from pegboard.store.sqlite.store import SqliteStore
+
+if TYPE_CHECKING:
+    from pegboard.execute.sessions import Sessions
 
 SEARCH_THREADS = 4
 """So many searches may look up meaning at the same time."""
@@ -60,6 +73,11 @@ def located(*, board: str | None = None, flags: Mapping[str, object] | None = No
     return load(cwd=Path.cwd(), environ=os.environ, flags=said, user_file=user_config_file())
 
 
+def located_pytools() -> PytoolsPlace:
+    """Where the variables of freeact's search server point."""
+    return pytools_place(cwd=Path.cwd(), environ=os.environ)
+
+
 class Pegboard:
     """One board and everything that can be done with it.
 
@@ -68,9 +86,13 @@ class Pegboard:
     ...         print(hit.id, hit.score)
     """
 
-    def __init__(self, store: Store, settings: Settings) -> None:
+    def __init__(self, store: Store, settings: Settings, place: Located | None = None) -> None:
         self.store = store
         self.settings = settings
+        self.within: Filters | None = None
+        """What whoever is served here may find, and so describe and call; None for the owner."""
+        self._place = place
+        self.upstream = Upstream(store, self._open_sessions)
         embed = settings.embed
         self.embedder = make_embedder(
             embed.provider,
@@ -88,7 +110,7 @@ class Pegboard:
         Settings can be given as `section__key`, for instance `search__limit=10`.
         """
         place = located(board=board, flags={k.replace("__", "."): v for k, v in flags.items()})
-        return cls(SqliteStore(place.board, create=create), place.settings)
+        return cls(SqliteStore(place.board, create=create), place.settings, place)
 
     @property
     def target(self) -> Fingerprint | None:
@@ -107,6 +129,7 @@ class Pegboard:
         self.close()
 
     def close(self) -> None:
+        self.upstream.close()
         self._beside.shutdown()
         if self.embedder is not None:
             self.embedder.close()
@@ -122,11 +145,12 @@ class Pegboard:
         threshold: float | None = None,
         diverse: bool = False,
         explain: bool = False,
+        executable: bool = False,
     ) -> Answer:
         """The hits that fit, best first; if none does, `nearest` has the three that come closest.
 
         What is not given is taken from the settings. A threshold that is given holds for every hit;
-        0 lets everything through.
+        0 lets everything through. With `executable`, only tools that can be called now.
         """
         found = self.settings.search
         wanted = found.limit if limit is None else limit
@@ -139,7 +163,7 @@ class Pegboard:
         ask = Ask(
             text=query,
             mode=Mode(mode or found.mode),
-            filters=filters or Filters(),
+            filters=self._bounded(filters or Filters(), executable),
             limit=wanted,
             threshold=threshold,
             diverse=diverse,
@@ -147,55 +171,113 @@ class Pegboard:
         )
         return find(self.store, self.embedder, ask, find_settings(found), beside=self._beside)
 
+    def _bounded(self, asked: Filters, executable: bool) -> Filters:
+        if executable:
+            asked = asked._replace(live=self._live())
+        if self.within is None or not self.within.namespaces:
+            return asked
+        allowed = self.within.namespaces
+        both = tuple(each for each in asked.namespaces or allowed if each in allowed)
+        return asked._replace(namespaces=both) if both else asked._replace(live=())
+
+    def _live(self) -> tuple[str, ...]:
+        """Servers that can be called now; where nobody has asked them yet, they are asked."""
+        if not self.upstream.opened:
+            self.sync(list(self.upstream.configs()), embed=False)
+        return self.upstream.live()
+
     def show(self, name: str) -> Entry:
-        return describe(self.store, name)
+        return describe(self.store, name, self.within)
+
+    def census(self) -> list[CensusLine]:
+        """How many items each category of each source has."""
+        return self.store.items.census(self.within.namespaces if self.within else ())
+
+    def listed(
+        self, categories: Sequence[str] = (), *, limit: int = 100, after: Entry | None = None
+    ) -> list[Entry]:
+        """Items of these categories, or of all, in the order of their ids."""
+        namespaces = self.within.namespaces if self.within else ()
+        begin = (after.item.id, after.item.namespace) if after else ("", "")
+        return self.store.items.listed(categories, namespaces, begin, limit)
+
+    def start_call(
+        self,
+        name: str,
+        arguments: Json,
+        *,
+        seconds: float | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> "Future[CallResult]":
+        """Raises if the call cannot be made; cancelling the future cancels the call."""
+        return self._running().start(
+            name,
+            arguments,
+            self.within or Filters(),
+            seconds=seconds,
+            on_progress=on_progress,
+        )
+
+    def call(self, name: str, arguments: Json, *, seconds: float | None = None) -> CallResult:
+        """Call a tool and wait for what it brings back."""
+        return self.start_call(name, arguments, seconds=seconds).result()
+
+    def _running(self) -> Running:
+        from pegboard.execute.arguments import complaints  # jsonschema takes 0.1 s to load
+
+        return Running(self.store, {ToolType.MCP: self.upstream.start}, complaints)
+
+    def _open_sessions(
+        self, on_state: Callable[[ServerState], None], on_changed: Callable[[str], None]
+    ) -> "Sessions":
+        from pegboard.execute.sessions import Sessions  # the protocol's library takes 0.9 s to load
+
+        return Sessions(
+            environ=os.environ,
+            parallel=self.settings.mcp.parallel,
+            on_state=on_state,
+            on_changed=on_changed,
+        )
+
+    def changes(self) -> list[Change]:
+        """Items that are no longer what was approved, held back or not."""
+        return self.store.items.changed()
+
+    def approve(self, changes: Sequence[Change]) -> int:
+        """Approve items as they are in these changes; one that has changed again is left out."""
+        return self.store.items.approve([each.entry for each in changes], self.target)
+
+    def follow_files(self) -> None:
+        """Take up the MCP servers that settings files declare, and leave those that are gone."""
+        if self._place is not None:
+            declared = [
+                mcp_config.from_table(each.name, each.table, where=each.file)._replace(
+                    declared_in=each.file
+                )
+                for each in self._place.servers
+            ]
+            adding.follow_files(self.store, declared, self._place.files)
 
     def add_folder(
         self, path: Path | str, *, name: str | None = None, namespace: str = DEFAULT_NAMESPACE
     ) -> SourceRecord:
-        folder = Path(path).expanduser().resolve()
-        if not is_namespace(namespace):
-            raise UsageError(f"{namespace!r} is no namespace", NAMESPACE_RULE)
-        name = name or re.sub(r"[^a-z0-9_.-]+", "-", folder.name.lower()).strip("-._") or "folder"
-        if not re.fullmatch(r"[a-z0-9][a-z0-9_.-]{0,62}", name):
-            raise UsageError(
-                f"{name!r} is no name for a source", "it takes a-z, 0-9, '-', '_' and '.'"
-            )
-        if not str(folder).isprintable():
-            raise UsageError(f"{str(folder)!a} has characters that cannot be written down")
-        record = SourceRecord(
-            name=name,
-            kind="pytools",
-            location=str(folder),
-            namespace=namespace,
-        )
-        next(self._source(record).scan({}), None)  # says so at once if this is no such folder
-        self._refuse_clash(record)
-        self.store.ledger.add_source(record)
+        record = adding.folder_record(Path(path), name, namespace)
+        adding.add_folder(self.store, record, self._source(record))
         return record
 
-    def _refuse_clash(self, record: SourceRecord) -> None:
-        for other in self.sources():
-            if other.name == record.name and other.location != record.location:
-                raise UsageError(
-                    f"source {record.name!r} is already {other.location}",
-                    "give this one another name with --name",
-                )
-            same = (other.name, other.namespace) == (record.name, record.namespace)
-            near = other.name == record.name or other.namespace == record.namespace
-            if other.location == record.location and near and not same:
-                raise UsageError(
-                    f"{record.location} is already here, as source {other.name!r} "
-                    f"in namespace {other.namespace!r}",
-                    f"to change that, first: pegboard remove {other.name}",
-                )
+    def add_servers(self, configs: Sequence[ServerConfig]) -> None:
+        """MCP servers as sources; the next sync reads their tools."""
+        adding.add_servers(self.store, configs)
+
+    def servers(self) -> list[Server]:
+        return self.upstream.servers()
 
     def sources(self) -> list[SourceRecord]:
         return self.store.ledger.sources()
 
     def remove_source(self, name: str) -> None:
         if not self.store.ledger.remove_source(name):
-            raise self._no_source(name)
+            raise adding.no_source(self.store, name)
 
     def sync(
         self,
@@ -203,35 +285,39 @@ class Pegboard:
         *,
         full: bool = False,
         embed: bool = True,
+        under: Sequence[str] = (),
         progress: Progress = quiet,
         stop: threading.Event | None = None,
     ) -> Outcome:
-        chosen = self._chosen(names)
+        """Bring the board up to date with these sources, or all; with `under`, with these paths."""
+        if not names:
+            self.follow_files()
+        chosen = adding.chosen(self.store, names)
         filling = self._filling(progress, stop)
+        filling.full = full
+        filling.under = under
         with filling.embedding(beside=embed) as target:
+            self.upstream.prefetch([each.name for each in chosen if each.kind == "mcp"])
             for record in chosen:
-                filling.read(
-                    record,
-                    self._source(record),
-                    admit,
-                    target,
-                    full=full,
-                    keep_missing_days=self.settings.sync.keep_missing_days,
-                )
+                watched = OnChange(self.settings.trust.changed) if record.kind == "mcp" else None
+                filling.read(record, self._source(record), target, watched)
         return filling.outcome
 
     def _filling(self, progress: Progress, stop: threading.Event | None) -> Filling:
-        settings = self._worker_settings()
-        return Filling(self.store, self.embedder, settings, progress, stop or threading.Event())
+        return Filling(
+            self.store,
+            self.embedder,
+            worker_settings(self.settings.embed),
+            admit,
+            progress,
+            stop or threading.Event(),
+            keep_missing_days=self.settings.sync.keep_missing_days,
+        )
 
     def worker(self) -> Worker:
         if self.embedder is None:
             raise UsageError("embedding is disabled", "set embed.provider to something else")
-        return Worker(self.store, self.embedder, self._worker_settings())
-
-    def _worker_settings(self) -> WorkerSettings:
-        embed = self.settings.embed
-        return WorkerSettings(embed.batch_size, embed.lease_seconds, embed.max_attempts)
+        return Worker(self.store, self.embedder, worker_settings(self.settings.embed))
 
     def backfill(
         self, *, progress: Progress = quiet, stop: threading.Event | None = None, work: bool = True
@@ -267,54 +353,6 @@ class Pegboard:
     def check(self) -> list[str]:
         return maintain.check(self.store)
 
-    def evaluate(
-        self, folder: Path, *, mode: str, limit: int, progress: Progress = quiet
-    ) -> tuple[dict[str, object], list[str]]:
-        """Index the folder's tools here, ask its queries, and measure. Also returns notices."""
-        queries, filled = self._evaluation(folder, progress)
-        measured = evaluate(
-            queries,
-            lambda text: self.search(
-                text, mode=mode, limit=limit, filters=EVALUATED, threshold=0.0
-            ),
-            self.settings.search.threshold,
-            progress,
-        )
-        return measured | {"tools": filled.tools, "mode": mode}, filled.notices
-
-    def sweep(
-        self, folder: Path, *, progress: Progress = quiet
-    ) -> tuple[dict[str, object], list[str]]:
-        """As `evaluate`, in search of settings that would do better."""
-        if self.target is None:
-            raise UsageError(
-                "embedding is disabled, so there is nothing to weigh words against",
-                "set embed.provider to something else",
-            )
-        queries, filled = self._evaluation(folder, progress)
-        found = self.settings.search
-        bench = Bench(self.store, self.embedder, find_settings(found), found.threshold)
-        report, notices = sweep(bench, queries, progress)
-        return report | {"tools": filled.tools}, filled.notices + notices
-
-    def _evaluation(self, folder: Path, progress: Progress) -> tuple[list[EvalQuery], Filled]:
-        queries = read_queries(folder / "queries.jsonl")
-        catalogue = find_catalogue(folder)
-        return queries, fill(
-            self.store, catalogue, lambda names: self.sync(names, progress=progress)
-        )
-
-    def _chosen(self, names: Sequence[str]) -> list[SourceRecord]:
-        sources = {record.name: record for record in self.sources()}
-        for name in names:
-            if name not in sources:
-                raise self._no_source(name)
-        return [sources[name] for name in names] if names else list(sources.values())
-
-    def _no_source(self, name: str) -> UsageError:
-        known = ", ".join(record.name for record in self.sources()) or "none"
-        return UsageError(f"there is no source {name!r} on this board", f"known: {known}")
-
     def _source(self, record: SourceRecord) -> Source:
         make: dict[str, Callable[[], Source]] = {
             "pytools": lambda: PytoolsSource(
@@ -326,40 +364,8 @@ class Pegboard:
             "jsonl": lambda: JsonlSource(
                 record.name, Path(record.location), namespace=record.namespace
             ),
+            "mcp": lambda: self.upstream.source(record.name),
         }
         if record.kind not in make:
             raise UsageError(f"source {record.name!r} is of the unknown kind {record.kind!r}")
         return make[record.kind]()
-
-
-def find_settings(found: SearchSettings) -> FindSettings:
-    return FindSettings(
-        depth=found.depth,
-        fusion=FusionSettings(
-            method=Method(found.fusion),
-            alpha=found.alpha,
-            k=found.k,
-            bm25_weight=found.bm25_weight,
-            vector_weight=found.vector_weight,
-            fuzzy_weight=found.fuzzy_weight,
-        ),
-        boosts=BoostSettings(
-            recency=found.boost_recency,
-            quality=found.boost_quality,
-            usage=found.boost_usage,
-            semantic_weight=found.boost_semantic_weight,
-        ),
-        threshold=found.threshold,
-        floor=found.floor,
-    )
-
-
-@contextmanager
-def evaluation_board(board: Path | None, settings: Settings) -> Iterator[Pegboard]:
-    """The board an evaluation builds: kept if it was given a place, else gone afterwards."""
-    import tempfile
-
-    with tempfile.TemporaryDirectory(prefix="pegboard-eval-") as scratch:
-        store = SqliteStore(board or Path(scratch) / "board.db", create=True)
-        with Pegboard(store, settings) as pegboard:
-            yield pegboard

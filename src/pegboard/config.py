@@ -6,11 +6,15 @@ import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import platformdirs
 
+from pegboard.board.find import FindSettings
+from pegboard.board.worker import WorkerSettings
 from pegboard.errors import ConfigError
+from pegboard.search.boosts import BoostSettings
+from pegboard.search.fusion import FusionSettings, Method
 
 PROJECT_FILE = "pegboard.toml"
 ENV_PREFIX = "PEGBOARD_"
@@ -75,11 +79,35 @@ class SyncSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class McpSettings:
+    parallel: int = setting(8, "MCP servers that are started at the same time", least=1, most=100)
+
+
+@dataclass(frozen=True, slots=True)
+class TrustSettings:
+    changed: str = setting(
+        "warn",
+        "what becomes of a tool of an MCP server that is no longer what was approved",
+        choices=("hold", "warn", "allow"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     board: str = setting("", "the board's file; empty means .pegboard/board.db of the project")
     embed: EmbedSettings = field(default_factory=EmbedSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
     sync: SyncSettings = field(default_factory=SyncSettings)
+    mcp: McpSettings = field(default_factory=McpSettings)
+    trust: TrustSettings = field(default_factory=TrustSettings)
+
+
+class Declared(NamedTuple):
+    """An MCP server in a settings file: `[mcp.servers.NAME]`."""
+
+    name: str
+    table: Mapping[str, object]
+    file: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +118,9 @@ class Located:
     project: Path | None
     """The folder of the nearest `pegboard.toml`, if there is one above the working folder."""
     board: Path
+    servers: tuple[Declared, ...] = ()
+    files: tuple[str, ...] = ()
+    """The settings files that were read: only these decide which of their servers are gone."""
 
 
 SECTIONS = frozenset(each.name for each in fields(Settings) if each.name != "board")
@@ -103,9 +134,13 @@ def load(
 ) -> Located:
     project = find_project(cwd)
     said: Layer = {}
-    for path in (user_file, project / PROJECT_FILE if project else None):
-        if path is not None and path.is_file():
-            said |= _from_file(path)
+    servers: dict[str, Declared] = {}
+    paths = (user_file, project / PROJECT_FILE if project else None)
+    files = [path for path in paths if path is not None and path.is_file()]
+    for path in files:
+        document = _document(path)
+        servers |= {each.name: each for each in _take_servers(document, path)}
+        said |= _from_file(path, document)
     said |= _from_environment(environ)
     known = {key for key, *_ in known_settings()}
     for key, value in flags.items():
@@ -113,7 +148,13 @@ def load(
             raise ConfigError(f"unknown setting {key!r}", _suggestion(key, known))
         said[key] = (value, f"flag --{key.rpartition('.')[2]}")
     settings = _build(said)
-    return Located(settings, project, _board_path(settings.board, cwd, project, said))
+    return Located(
+        settings,
+        project,
+        _board_path(settings.board, cwd, project, said),
+        tuple(servers.values()),
+        tuple(map(str, files)),
+    )
 
 
 def user_config_file() -> Path:
@@ -157,13 +198,25 @@ def env_name(key: str) -> str:
     return ENV_PREFIX + key.replace(".", "_").upper()
 
 
-def _from_file(path: Path) -> Layer:
+def _document(path: Path) -> dict[str, Any]:
     try:
-        document = tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is not valid TOML: {error}") from error
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _take_servers(document: dict[str, Any], path: Path) -> list[Declared]:
+    """The servers of a file, taken out of it: their names are no settings."""
+    section = document.get("mcp")
+    tables = section.pop("servers", {}) if isinstance(section, dict) else {}
+    if not isinstance(tables, dict) or not all(isinstance(t, dict) for t in tables.values()):
+        raise ConfigError(f"{path}: mcp.servers must hold tables, as in [mcp.servers.github]")
+    return [Declared(name, table, str(path)) for name, table in tables.items()]
+
+
+def _from_file(path: Path, document: Mapping[str, object]) -> Layer:
     said: Layer = {}
     known = {key for key, *_ in known_settings()}
     for key, value in _flat(document, ""):
@@ -223,6 +276,8 @@ def _build(said: Layer) -> Settings:
         embed=EmbedSettings(**parts.get("embed", {})),
         search=SearchSettings(**parts.get("search", {})),
         sync=SyncSettings(**parts.get("sync", {})),
+        mcp=McpSettings(**parts.get("mcp", {})),
+        trust=TrustSettings(**parts.get("trust", {})),
     )
 
 
@@ -242,3 +297,86 @@ def _checked(
             bound = f"at least {least:g}" if value < least else f"at most {most:g}"
             raise ConfigError(f"{where}: {key} is {value!r}; it must be {bound}")
     return value
+
+
+def find_settings(found: SearchSettings) -> FindSettings:
+    return FindSettings(
+        depth=found.depth,
+        fusion=FusionSettings(
+            method=Method(found.fusion),
+            alpha=found.alpha,
+            k=found.k,
+            bm25_weight=found.bm25_weight,
+            vector_weight=found.vector_weight,
+            fuzzy_weight=found.fuzzy_weight,
+        ),
+        boosts=BoostSettings(
+            recency=found.boost_recency,
+            quality=found.boost_quality,
+            usage=found.boost_usage,
+            semantic_weight=found.boost_semantic_weight,
+        ),
+        threshold=found.threshold,
+        floor=found.floor,
+    )
+
+
+def worker_settings(embed: EmbedSettings) -> WorkerSettings:
+    return WorkerSettings(embed.batch_size, embed.lease_seconds, embed.max_attempts)
+
+
+@dataclass(frozen=True, slots=True)
+class PytoolsPlace:
+    """What the environment of freeact's search server says."""
+
+    folder: Path
+    """As it is written: paths in answers begin with it."""
+    board: Path
+    settings: Settings
+    sync: bool
+    watch: bool
+    notices: tuple[str, ...]
+
+
+def pytools_place(*, cwd: Path, environ: Mapping[str, str]) -> PytoolsPlace:
+    """PYTOOLS_DIR, PYTOOLS_DB_PATH and the rest, with the defaults that freeact gives them."""
+    said: Layer = {}
+    notices = []
+    model = environ.get("PYTOOLS_EMBEDDING_MODEL", "")
+    if model == "test":
+        said["embed.provider"] = ("test", "PYTOOLS_EMBEDDING_MODEL")
+        said["embed.dimension"] = _number(environ, "PYTOOLS_EMBEDDING_DIM", int, 0)
+    elif model:
+        notices.append(f"PYTOOLS_EMBEDDING_MODEL is {model!r}; the model inside is used instead")
+    weights = {
+        "search.bm25_weight": _number(environ, "PYTOOLS_BM25_WEIGHT", float, 1.0),
+        "search.vector_weight": _number(environ, "PYTOOLS_VEC_WEIGHT", float, 1.0),
+    }
+    if any(weight != 1.0 for weight, _ in weights.values()):
+        said |= weights | {"search.fusion": ("rrf", "PYTOOLS_BM25_WEIGHT and PYTOOLS_VEC_WEIGHT")}
+    return PytoolsPlace(
+        folder=Path(environ.get("PYTOOLS_DIR", ".freeact/generated")),
+        board=cwd / environ.get("PYTOOLS_DB_PATH", ".freeact/search.db"),
+        settings=_build(said),
+        sync=_switch(environ, "PYTOOLS_SYNC"),
+        watch=_switch(environ, "PYTOOLS_WATCH"),
+        notices=tuple(notices),
+    )
+
+
+def _number(
+    environ: Mapping[str, str], name: str, kind: type[int] | type[float], default: float
+) -> tuple[object, str]:
+    return (_parsed(environ[name], kind) if environ.get(name) else kind(default)), name
+
+
+def _switch(environ: Mapping[str, str], name: str) -> bool:
+    text = environ.get(name, "true").strip().lower()
+    if text not in _SWITCHES:
+        raise ConfigError(f"{name} is {environ[name]!r}; it must be true or false")
+    return _SWITCHES[text]
+
+
+_SWITCHES = dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(
+    ("false", "0", "no", "off", ""), False
+)

@@ -97,12 +97,18 @@ class Items(Protocol):
         """Make a policy hold also for what changed under another one."""
         ...
 
-    def census(self) -> list[CensusLine]:
-        """How many active items each category has."""
+    def census(self, namespaces: Sequence[str]) -> list[CensusLine]:
+        """How many active items each category has, in these namespaces or in all."""
         ...
 
-    def listed(self, categories: Sequence[str], after: tuple[str, str], limit: int) -> list[Entry]:
-        """Active items of these categories, or of all, by id and namespace, from the next one."""
+    def listed(
+        self,
+        categories: Sequence[str],
+        namespaces: Sequence[str],
+        after: tuple[str, str],
+        limit: int,
+    ) -> list[Entry]:
+        """Active items of these, or of all, by id and namespace, from the one after `after`."""
         ...
 
     def get(self, item_id: ItemId, namespace: str) -> Entry | None: ...

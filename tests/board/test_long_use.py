@@ -8,6 +8,7 @@ import pytest
 from pegboard import Pegboard
 from pegboard.cli.render import visible_rejections
 from pegboard.embed.local import WEIGHTS, LocalEmbedder
+from pegboard.measure import evaluate
 from pegboard.store import planning
 from pegboard.store.sqlite import items, store
 
@@ -107,4 +108,4 @@ def test_an_evaluation_does_not_take_the_place_of_a_source_with_its_name(board, 
     (data / "tools.jsonl").write_text('{"id": "a", "name": "a"}\n', encoding="utf-8")
     (data / "queries.jsonl").write_text('{"id": "1", "query": "a", "gold": ["a"]}\n')
     with pytest.raises(Exception, match="'eval' of its own"):
-        board.evaluate(data, mode="bm25", limit=10)
+        evaluate(board, data, mode="bm25", limit=10)

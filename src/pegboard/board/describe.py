@@ -1,17 +1,25 @@
 """One item, by any of the names a person or an agent may give it."""
 
+from collections.abc import Sequence
+
 from pegboard.errors import ItemAmbiguous, ItemNotFound
-from pegboard.model import Entry
+from pegboard.model import Entry, Filters
 from pegboard.ports import Store
+from pegboard.text import name_key
+
+NAMESAKES = 10_000
 
 
-def describe(store: Store, name: str) -> Entry:
+def describe(store: Store, name: str, within: Filters | None = None) -> Entry:
     """The item with this id, `category__name`, or bare name if only one item has it.
 
-    An id that hangs in several namespaces is told apart as `namespace/id`.
+    An id that hangs in several namespaces is told apart as `namespace/id`. With `within`, only
+    what a search with these filters could have found: anything else is as if it were not there.
     """
     name = name.encode("utf-8", "replace").decode()
     found = store.items.named(name)
+    if within is not None:
+        found = findable(store, found, within)
     exact = [entry for entry in found if entry.item.id == name]
     candidates = exact or found
     if not candidates:
@@ -27,3 +35,10 @@ def describe(store: Store, name: str) -> Entry:
         raise ItemAmbiguous(f"{name!r} could be any of: {choices}", "give one of these")
     entry = candidates[0]
     return store.items.get(entry.item.id, entry.item.namespace) or entry
+
+
+def findable(store: Store, entries: Sequence[Entry], within: Filters) -> list[Entry]:
+    """Those that the filters leave, decided where searches decide it: in the database."""
+    keys = {name_key(entry.item.name) for entry in entries}
+    left = {hit.key for key in keys for hit in store.index.named(key, within, NAMESAKES)}
+    return [entry for entry in entries if entry.key in left]

@@ -151,15 +151,17 @@ def fill(store: Store, catalogue: Path, sync: Callable[[Sequence[str]], Outcome]
     return Filled(report.added + report.changed + report.unchanged, notices)
 
 
-def name_of(item_id: str) -> str:
-    """What the data calls the item."""
-    return item_id.removeprefix(f"{EVAL}:")
+def name_of(item_id: str, query: EvalQuery | None = None) -> str:
+    """What the data calls the item: by its id, or by its id without the source it came from."""
+    if query and (item_id in query.gold or any(item_id in same for same in query.alt.values())):
+        return item_id
+    return item_id.partition(":")[2]
 
 
 def shown(query: EvalQuery, hits: Sequence[Hit], threshold: float) -> dict[str, float]:
     """What a user would see, to whom hits below the threshold are not shown."""
     first = next((hit for hit in hits if hit.score >= threshold), None)
-    right = first is not None and bool(places(query, [name_of(first.id)]))
+    right = first is not None and bool(places(query, [name_of(first.id, query)]))
     return {"answered": float(first is not None), "answered_right": float(right)}
 
 
@@ -179,7 +181,7 @@ def evaluate(
     ask("warm up")
     for number, query in enumerate(queries, start=1):
         answer = ask(query.text)
-        ranking = [name_of(hit.id) for hit in answer.hits]
+        ranking = [name_of(hit.id, query) for hit in answer.hits]
         rows.append(scores(query, ranking) | shown(query, answer.hits, threshold))
         embed.append(answer.embed_seconds * 1000)
         search.append(answer.search_seconds * 1000)

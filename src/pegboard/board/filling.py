@@ -1,7 +1,7 @@
 """Filling a board: sources are read while what they have queued already is being embedded."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pegboard.board.maintain import queue_missing
 from pegboard.board.sync import Gate, Sync, SyncReport
 from pegboard.board.worker import Worker, WorkerSettings, WorkReport
+from pegboard.calls import OnChange
 from pegboard.errors import ModelUnavailable, SourceError
 from pegboard.model import Fingerprint, SourceRecord
 from pegboard.ports import Embedder, Progress, Source, Store
@@ -28,14 +29,23 @@ class Filling:
         store: Store,
         embedder: Embedder | None,
         settings: WorkerSettings,
+        gate: Gate,
         progress: Progress,
         stop: threading.Event,
+        *,
+        keep_missing_days: float,
     ) -> None:
         self.store = store
         self.embedder = embedder
         self.settings = settings
+        self.gate = gate
         self.progress = progress
         self.stop = stop
+        self.keep_missing_days = keep_missing_days
+        self.full = False
+        """Whether everything is read and written again, changed or not."""
+        self.under: Sequence[str] = ()
+        """The paths to look at, if not all."""
         self.outcome = Outcome()
 
     @contextmanager
@@ -83,19 +93,24 @@ class Filling:
         self,
         record: SourceRecord,
         source: Source,
-        gate: Gate,
         target: Fingerprint | None,
-        *,
-        full: bool,
-        keep_missing_days: float,
+        on_change: OnChange | None,
     ) -> None:
         """One source. If it cannot be read, that is in its report, and the others go on."""
         if self.stop.is_set():
             return
-        sync = Sync(self.store, gate, record, target, self.progress)
+        if on_change is not None:
+            self.store.items.follow(record.name, on_change)
+        sync = Sync(self.store, self.gate, record, target, self.progress, on_change)
         self.outcome.sources.append(sync.report)
         try:
-            sync.run(source, full=full, keep_missing_days=keep_missing_days, stop=self.stop)
+            sync.run(
+                source,
+                full=self.full,
+                under=self.under,
+                keep_missing_days=self.keep_missing_days,
+                stop=self.stop,
+            )
         except SourceError as error:
             sync.report.error = str(error)
         if record.name not in {each.name for each in self.store.ledger.sources()}:

@@ -6,8 +6,10 @@ from concurrent.futures import Executor
 from typing import NamedTuple
 
 from pegboard.board.gather import Gathered, gather
+from pegboard.calls import Health
 from pegboard.model import (
     Answer,
+    Drift,
     Entry,
     Explanation,
     Filters,
@@ -15,6 +17,7 @@ from pegboard.model import (
     HitFact,
     Leg,
     Mode,
+    ToolType,
     WordFact,
 )
 from pegboard.ports import Embedder, Store
@@ -109,6 +112,7 @@ class _Answering:
         self.query = query
         self.gathered = gathered
         self.threshold, self.floor = self._bounds()
+        self.down: frozenset[str] = frozenset()
 
     def _bounds(self) -> tuple[float, float]:
         """By words alone, to share one is test enough: their scores are small on small boards."""
@@ -127,6 +131,7 @@ class _Answering:
         entries = self.store.index.entries(
             [each.key for each in fitting[:reach] or ranked[:NEAREST]]
         )
+        self.down = self._down(entries)
         hits = self._hits(fitting[:reach], entries, self.ask.limit)
         nearest = () if hits else self._hits(ranked[:NEAREST], entries, NEAREST)
         return Answer(
@@ -192,7 +197,22 @@ class _Answering:
             breakdown=breakdown,
             reason=reason(candidate, item, self.query, self.gathered.read_as, named=each.named),
             signature=signature(item),
+            notes=self._notes(entry),
         )
+
+    def _down(self, entries: Mapping[int, Entry]) -> frozenset[str]:
+        """Sources whose server could not be reached when it was last asked."""
+        if not any(entry.item.tool_type is ToolType.MCP for entry in entries.values()):
+            return frozenset()
+        servers = self.store.ledger.servers()
+        return frozenset(s.config.name for s in servers if s.state.health is Health.DOWN)
+
+    def _notes(self, entry: Entry) -> tuple[str, ...]:
+        notes = {
+            "its server is down": entry.item.source in self.down,
+            "changed since it was approved": entry.drift is Drift.CHANGED,
+        }
+        return tuple(note for note, holds in notes.items() if holds)
 
     def _explanation(self, ranked: Sequence[Ranked], hits: Sequence[Hit]) -> Explanation:
         first = ranked[: self.ask.limit + EXPLAINED_BEYOND]

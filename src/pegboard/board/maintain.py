@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from pegboard.calls import ServerState
 from pegboard.model import EmbeddingCounts, EmbeddingStatus, Entry, Fingerprint, SourceRecord
 from pegboard.ports import Progress, Store
 from pegboard.text import embedding_text
@@ -16,7 +17,10 @@ class Status(NamedTuple):
     embeddings: EmbeddingCounts
     waiting: int
     sources: list[SourceRecord]
+    servers: list[ServerState]
     rejections: int
+    changed: int
+    """Items that are no longer what was approved."""
 
 
 def status(store: Store, model: str, target: Fingerprint | None) -> Status:
@@ -26,7 +30,9 @@ def status(store: Store, model: str, target: Fingerprint | None) -> Status:
         embeddings=store.tasks.counts(target),
         waiting=store.tasks.waiting(target),
         sources=store.ledger.sources(),
+        servers=[server.state for server in store.ledger.servers()],
         rejections=len(store.ledger.rejections()),
+        changed=len(store.items.changed()),
     )
 
 

@@ -3,10 +3,11 @@
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from pegboard.calls import OnChange
 from pegboard.model import (
     Candidate,
     Finding,
@@ -49,12 +50,14 @@ class Sync:
         record: SourceRecord,
         target: Fingerprint | None,
         progress: Progress,
+        on_change: OnChange | None = None,
     ) -> None:
         self.store = store
         self.gate = gate
         self.record = record
         self.target = target
         self.progress = progress
+        self.on_change = on_change
         self.report = SyncReport(record.name)
         self._items: list[Item] = []
         self._rejections: list[Rejection] = []
@@ -71,22 +74,25 @@ class Sync:
         source: Source,
         *,
         full: bool = False,
+        under: Sequence[str] = (),
         keep_missing_days: float,
         stop: threading.Event,
     ) -> SyncReport:
         """With `full`, everything is read and written again, whether it changed or not.
 
-        When stopped, it keeps what it has and retires nothing: it has not seen everything.
+        With `under`, it is a pass over what is at or under these paths, and nothing else is
+        retired. When stopped, it keeps what it has and retires nothing: it has not seen everything.
         """
         self._rewrite = full
         began = time.time()
         known = self.store.items.origins(self.record.name)
-        self._still_refused = {
+        refused = {
             each.origin: each.code
             for each in self.store.ledger.rejections()
-            if each.source == self.record.name and each.code != "id_taken"
+            if each.source == self.record.name
         }
-        for finding in source.scan({} if full else known):
+        self._still_refused = {o: code for o, code in refused.items() if code != "id_taken"}
+        for finding in source.scan({} if full else known, under):
             self._take(finding)
             if len(self._items) + len(self._rejections) >= BATCH:
                 self._flush()
@@ -94,23 +100,44 @@ class Sync:
                 self._flush()
                 return self.report
         self._flush()
-        purge_before = time.time() - keep_missing_days * 86_400
+        if under:
+            self._end_partial(known, refused, began, frozenset(under))
+        else:
+            self._end_whole(known, began, time.time() - keep_missing_days * 86_400)
+        self.progress("reading", self._scanned, self._scanned)
+        return self.report
+
+    def _end_whole(self, known: Mapping[str, str], began: float, purge_before: float) -> None:
+        dark = _at_or_under(known, frozenset(self._unreadable))
         self.report.retired, self.report.purged = self.store.items.retire(
-            self.record.name, [*self._present, *self._out_of_sight(known)], began, purge_before
+            self.record.name, [*self._present, *dark], began, purge_before
         )
         self.store.ledger.settle(self.record.name, self._present, [*self._present, *self._refused])
         self.store.ledger.mark_synced(self.record.name)
         self.store.items.take_census()
-        self.progress("reading", self._scanned, self._scanned)
-        return self.report
 
-    def _out_of_sight(self, known: Mapping[str, str]) -> list[str]:
-        """What is at or under an origin that could not be read: not gone, only not seen."""
-        return [
-            origin
-            for origin in known
-            if any(origin == dark or origin.startswith(f"{dark}/") for dark in self._unreadable)
-        ]
+    def _end_partial(
+        self,
+        known: Mapping[str, str],
+        refused: Mapping[str, str],
+        began: float,
+        under: frozenset[str],
+    ) -> None:
+        """Retire and forget what is gone from there; purge nothing, and leave the census alone
+        unless much has come or gone: a save must not have to wait for it."""
+        seen = {*self._present, *self._refused}
+        gone = set(_at_or_under(known, under)).difference(self._present)
+        gone -= set(_at_or_under(gone, frozenset(self._unreadable)))
+        if gone:
+            others = [*known.keys() - gone, *self._present]
+            self.report.retired, _ = self.store.items.retire(
+                self.record.name, others, began, purge_before=0.0
+            )
+        void = set(_at_or_under(refused, under)) - seen | refused.keys() & set(self._present)
+        if void:
+            self.store.ledger.settle(self.record.name, sorted(void), None)
+        if self.report.added + self.report.retired >= BATCH:
+            self.store.items.take_census()
 
     def _take(self, finding: Finding) -> None:
         self._scanned += 1
@@ -158,7 +185,9 @@ class Sync:
 
     def _flush(self) -> None:
         if self._items:
-            put = self.store.items.put(self._items, self.target, rewrite=self._rewrite)
+            put = self.store.items.put(
+                self._items, self.target, rewrite=self._rewrite, on_change=self.on_change
+            )
             self.report.added += put.added
             self.report.changed += put.changed
             self.report.unchanged += put.unchanged
@@ -172,3 +201,16 @@ class Sync:
             self.store.ledger.reject(self._rejections)
             self._rejections = []
         self.progress("reading", self._scanned, None)
+
+
+def _at_or_under(origins: Iterable[str], paths: frozenset[str]) -> list[str]:
+    """Origins that are one of these paths, or lie in a folder that is."""
+    if not paths:
+        return []
+    return [origin for origin in origins if not paths.isdisjoint(_path_and_above(origin))]
+
+
+def _path_and_above(origin: str) -> Iterator[str]:
+    yield origin
+    while origin := origin.rpartition("/")[0]:
+        yield origin

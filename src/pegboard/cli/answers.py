@@ -103,6 +103,8 @@ def _print_hit(mark: str, hit: Hit) -> None:
     if said := first_sentence(hit.description):
         click.echo(f"    {clipped(said, room)}")
     click.secho(f"    {clipped(visible(hit.reason), room)}", dim=True)
+    for note in hit.notes:
+        click.secho(f"    {note}", fg="yellow")
     if hit.like_it:
         like_it = f"and {len(hit.like_it)} like it: {', '.join(hit.like_it)}"
         click.secho(f"    {clipped(like_it, room)}", dim=True)

@@ -29,6 +29,9 @@ TYPES = click.Choice([each.value for each in ToolType])
 )
 @click.option("--nearest", is_flag=True, help="If no tool fits, show which come nearest.")
 @click.option("--diverse", is_flag=True, help="Show one of several that are much alike.")
+@click.option(
+    "--executable", is_flag=True, help="Only tools that can be called now; asks their servers."
+)
 @click.option("--compact", is_flag=True, help="Short, for models.")
 @click.option(
     "--budget-tokens",
@@ -52,6 +55,7 @@ def search(
     threshold: float | None,
     nearest: bool,
     diverse: bool,
+    executable: bool,
     compact: bool,
     budget: int | None,
     explain: bool,
@@ -75,8 +79,10 @@ def search(
             threshold=threshold,
             diverse=diverse,
             explain=explain,
+            executable=executable,
         )
-        asked = _Asked(pegboard.settings.search, mode, threshold, any(filters.values()))
+        narrowed = executable or any(filters.values())
+        asked = _Asked(pegboard.settings.search, mode, threshold, narrowed)
         if not answer.hits and not pegboard.sources():
             notice(NO_SOURCE)
     notice(*answer.notices)

@@ -6,11 +6,13 @@ from typing import Any
 
 import click
 
-from pegboard.app import evaluation_board, located
+from pegboard import measure
+from pegboard.app import Pegboard, located
 from pegboard.cli import render
 from pegboard.cli.shared import json_option, notice, progress_bar
 from pegboard.errors import UsageError
 from pegboard.model import Mode
+from pegboard.ports import Progress
 
 MODES = click.Choice([mode.value for mode in Mode])
 MEASURE = "ndcg@10"
@@ -21,13 +23,15 @@ MEASURE = "ndcg@10"
 @click.option("--mode", type=MODES, help="How to look. Default: hybrid.")
 @click.option("--limit", type=click.IntRange(1, 1000), help="How many hits. Default: 10.")
 @click.option("--sweep", is_flag=True, help="Look for better settings of hybrid search.")
-@click.option("--board", type=click.Path(path_type=Path), help="Keep the board here.")
+@click.option("--as-is", is_flag=True, help="Ask what hangs on the board, not tools.jsonl.")
+@click.option("--board", type=click.Path(path_type=Path), help="Keep the board here, or ask this.")
 @json_option
 def eval_(
     folder: Path,
     mode: str | None,
     limit: int | None,
     sweep: bool,
+    as_is: bool,
     board: Path | None,
     as_json: bool,
 ) -> None:
@@ -36,21 +40,17 @@ def eval_(
     FOLDER has tools.jsonl (or tools.jsonl.gz), one {"id", "name", "category", "description",
     "parameters": [{"name", "description", "type", "required"}]} a line, and queries.jsonl, one
     {"id", "query", "gold": [tool ids]} a line, optionally with "alt": {gold id: [equivalents]}.
+    With --as-is only queries.jsonl is needed; its ids are those of the board, with or without
+    their first part.
     """
     if sweep and (mode or limit):
         raise UsageError(
             "--sweep is about the first ten hits of hybrid search", "leave --mode and --limit out"
         )
-    with (
-        evaluation_board(board, located().settings) as pegboard,
-        progress_bar(show=not as_json) as progress,
-    ):
-        if sweep:
-            found, notices = pegboard.sweep(folder, progress=progress)
-        else:
-            found, notices = pegboard.evaluate(
-                folder, mode=mode or Mode.HYBRID.value, limit=limit or 10, progress=progress
-            )
+    if sweep and as_is:
+        raise UsageError("--sweep fills a board of its own", "leave --as-is or --sweep out")
+    with progress_bar(show=not as_json) as progress:
+        found, notices = _measured(folder, mode, limit, sweep, as_is, board, progress)
     notice(*notices)
     if as_json:
         render.print_json(found)
@@ -58,6 +58,25 @@ def eval_(
         _tell_sweep(found)
     else:
         _tell_measures(found)
+
+
+def _measured(
+    folder: Path,
+    mode: str | None,
+    limit: int | None,
+    sweep: bool,
+    as_is: bool,
+    board: Path | None,
+    progress: Progress,
+) -> measure.Measured:
+    how, most = mode or Mode.HYBRID.value, limit or 10
+    if as_is:
+        with Pegboard.open(str(board) if board else None) as pegboard:
+            return measure.evaluate_as_is(pegboard, folder, mode=how, limit=most, progress=progress)
+    with measure.evaluation_board(board, located().settings) as pegboard:
+        if sweep:
+            return measure.sweep(pegboard, folder, progress=progress)
+        return measure.evaluate(pegboard, folder, mode=how, limit=most, progress=progress)
 
 
 def _tell_measures(found: Mapping[str, object]) -> None:

@@ -14,6 +14,7 @@ import click
 
 from pegboard.board.maintain import Status
 from pegboard.board.sync import SyncReport
+from pegboard.calls import Health
 from pegboard.gate.characters import visible
 from pegboard.model import Entry, Rejection
 
@@ -122,9 +123,16 @@ def status(found: Status) -> None:
     click.echo(f"{'embedding':<10} " + ", ".join(f"{n} {name}" for name, n in counts.items()))
     click.echo(f"{'waiting':<10} {found.waiting} tasks")
     click.echo(f"{'refused':<10} {found.rejections}")
+    if found.changed:
+        click.echo(f"{'changed':<10} {found.changed} since approved; see: pegboard changes")
+    servers = {state.name: state for state in found.servers}
     for record in found.sources:
         synced = f"synced {ago(record.synced_at)}" if record.synced_at else "never synced"
         click.echo(f"{'source':<10} {record.name} ({record.kind}) {record.location}, {synced}")
+        state = servers.get(record.name)
+        if state and state.health is Health.DOWN:
+            when = ago(state.checked_at) if state.checked_at else "at the last try"
+            click.secho(f"{'':<10} down {when}: {visible(state.error)}", fg="yellow")
 
 
 def visible_rejections(found: Sequence[Rejection]) -> list[Rejection]:

@@ -56,6 +56,7 @@ def tell(hit: Hit, detail: Detail) -> str:
     lines = [f"{name} ({as_score(hit.score)})", called, *text]
     if hit.like_it:
         lines.append(f"and {len(hit.like_it)} like it")
+    lines += [f"note: {note}" for note in hit.notes]
     return "\n  ".join(line for line in lines if line)
 
 

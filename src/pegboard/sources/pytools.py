@@ -8,7 +8,7 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pegboard.errors import SourceError
@@ -56,13 +56,20 @@ class PytoolsSource:
                 if self._root.name in (WRITTEN, GENERATED)
                 else f"put tools into {WRITTEN}/<category>/<tool>.py, or give another folder",
             )
-        return (finding for layout in layouts for finding in self._layout(layout, known))
+        wanted = _Wanted(under)
+        return (
+            finding
+            for layout in wanted.among("", layouts)
+            for finding in self._layout(layout, known, wanted)
+        )
 
-    def _layout(self, layout: str, known: Mapping[str, str]) -> Iterator[Finding]:
+    def _layout(
+        self, layout: str, known: Mapping[str, str], wanted: "_Wanted"
+    ) -> Iterator[Finding]:
         if problem := self._folder_problem(layout):
             yield problem
             return
-        for category in self._names(layout):
+        for category in self._names(layout, wanted):
             if not isinstance(category, str):
                 yield category
                 continue
@@ -70,7 +77,7 @@ class PytoolsSource:
             if problem := self._folder_problem(origin):
                 yield problem
                 continue
-            for entry in self._names(origin):
+            for entry in self._names(origin, wanted):
                 if not isinstance(entry, str):
                     yield entry
                 elif layout == WRITTEN:
@@ -78,11 +85,11 @@ class PytoolsSource:
                 else:
                     yield self._generated(f"{origin}/{entry}", known)
 
-    def _names(self, folder: str) -> Iterator[str | LeftOut | Rejection]:
+    def _names(self, folder: str, wanted: "_Wanted") -> Iterator[str | LeftOut | Rejection]:
         """Sorted names in a folder; those that cannot be a tool or category come as findings."""
         try:
             with os.scandir(self._root / folder) as entries:
-                names = sorted(entry.name for entry in entries)
+                names = sorted(wanted.among(folder, (entry.name for entry in entries)))
         except OSError as error:
             yield self._unreadable(folder, error)
             return
@@ -209,6 +216,34 @@ class PytoolsSource:
     def _rejected(self, origin: str, digest: str, code: str, reason: str) -> Rejection:
         return Rejection(
             source=self._name, origin=origin, origin_hash=digest, code=code, reason=reason
+        )
+
+
+class _Wanted:
+    """Which names a scan looks at: all, or those on the way to some paths and under them.
+
+    Folders are listed whole all the same, so that a name is only looked at if it is really there:
+    a file system that ignores case would find it under any spelling.
+    """
+
+    def __init__(self, under: Sequence[str]) -> None:
+        paths = {tuple(part for part in path.split("/") if part) for path in under}
+        self._whole = {"/".join(path) for path in paths} if paths else {""}
+        self._names: dict[str, set[str]] = {}
+        for path in paths:
+            for depth, name in enumerate(path):
+                self._names.setdefault("/".join(path[:depth]), set()).add(name)
+
+    def among(self, folder: str, names: Iterable[str]) -> Iterable[str]:
+        if self._covers(folder):
+            return names
+        some = self._names.get(folder, set())
+        return [name for name in names if name in some]
+
+    def _covers(self, folder: str) -> bool:
+        parts = folder.split("/")
+        return "" in self._whole or any(
+            "/".join(parts[:depth]) in self._whole for depth in range(1, len(parts) + 1)
         )
 
 

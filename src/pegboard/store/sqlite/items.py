@@ -148,12 +148,20 @@ class SqliteItems:
                 tx.execute(SQL["hold"], params)
                 tx.execute(SQL["drop_tasks_of_retired"], params)
 
-    def census(self) -> list[CensusLine]:
-        return [CensusLine(*row) for row in self._db.rows(SQL["census"])]
+    def census(self, namespaces: Sequence[str]) -> list[CensusLine]:
+        params = {"namespaces": in_list(namespaces) if namespaces else None}
+        return [CensusLine(*row) for row in self._db.rows(SQL["census"], params)]
 
-    def listed(self, categories: Sequence[str], after: tuple[str, str], limit: int) -> list[Entry]:
+    def listed(
+        self,
+        categories: Sequence[str],
+        namespaces: Sequence[str],
+        after: tuple[str, str],
+        limit: int,
+    ) -> list[Entry]:
         params: dict[str, Value] = {
             "categories": in_list(categories) if categories else None,
+            "namespaces": in_list(namespaces) if namespaces else None,
             "id": after[0],
             "namespace": after[1],
             "limit": limit,

@@ -132,17 +132,19 @@ DELETE FROM approved_definitions WHERE item_key IN (SELECT key FROM items WHERE 
 
 -- name: census
 SELECT scope, category, count(*) FROM items WHERE active AND visibility = 'public'
+  AND (:namespaces IS NULL OR namespace IN (SELECT value FROM json_each(:namespaces)))
 GROUP BY scope, category ORDER BY scope, category;
 
 -- name: listed
 SELECT * FROM items WHERE active AND visibility = 'public'
   AND id >= :id AND (id > :id OR namespace > :namespace)
   AND (:categories IS NULL OR category IN (SELECT value FROM json_each(:categories)))
+  AND (:namespaces IS NULL OR namespace IN (SELECT value FROM json_each(:namespaces)))
 ORDER BY id, namespace LIMIT :limit;
 
 -- name: retire
 UPDATE items SET active = 0, drift = 'missing', drift_at = :now
-WHERE source = :source AND active AND updated_at < :began
+WHERE source = :source AND (active OR drift = 'changed') AND updated_at < :began
   AND origin NOT IN (SELECT value FROM json_each(:seen))
 RETURNING key;
 

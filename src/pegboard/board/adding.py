@@ -1,0 +1,102 @@
+"""Which sources a board has: adding them, refusing what clashes, following the settings files."""
+
+import re
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from pegboard.calls import ServerConfig
+from pegboard.errors import UsageError
+from pegboard.gate.admission import NAMESPACE_RULE, is_namespace
+from pegboard.model import SourceRecord
+from pegboard.ports import Source, Store
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}")
+
+
+def folder_record(path: Path, name: str | None, namespace: str) -> SourceRecord:
+    folder = path.expanduser().resolve()
+    name = name or re.sub(r"[^a-z0-9_.-]+", "-", folder.name.lower()).strip("-._") or "folder"
+    _refuse_names(name, namespace)
+    if not str(folder).isprintable():
+        raise UsageError(f"{str(folder)!a} has characters that cannot be written down")
+    return SourceRecord(name=name, kind="pytools", location=str(folder), namespace=namespace)
+
+
+def _refuse_names(name: str, namespace: str) -> None:
+    if not is_namespace(namespace):
+        raise UsageError(f"{namespace!r} is no namespace", NAMESPACE_RULE)
+    if not _NAME.fullmatch(name):
+        raise UsageError(f"{name!r} is no name for a source", "it takes a-z, 0-9, '-', '_' and '.'")
+
+
+def add_folder(store: Store, record: SourceRecord, source: Source) -> None:
+    next(source.scan({}), None)  # says so at once if this is no such folder
+    _refuse_clash(store, record)
+    store.ledger.add_source(record)
+
+
+def _refuse_clash(store: Store, record: SourceRecord) -> None:
+    for other in store.ledger.sources():
+        if other.name == record.name and other.location != record.location:
+            raise UsageError(
+                f"source {record.name!r} is already {other.location}",
+                "give this one another name with --name",
+            )
+        same = (other.name, other.namespace) == (record.name, record.namespace)
+        near = other.name == record.name or other.namespace == record.namespace
+        if other.location == record.location and near and not same:
+            raise UsageError(
+                f"{record.location} is already here, as source {other.name!r} "
+                f"in namespace {other.namespace!r}",
+                f"to change that, first: pegboard remove {other.name}",
+            )
+
+
+def add_servers(store: Store, configs: Sequence[ServerConfig]) -> None:
+    """All or none. A server that is there already is changed to what is given."""
+    sources = {record.name: record for record in store.ledger.sources()}
+    for config in configs:
+        _refuse_names(config.name, config.namespace)
+        other = sources.get(config.name)
+        if other is not None and other.kind != "mcp":
+            raise UsageError(
+                f"{config.name!r} is already a source of kind {other.kind}: {other.location}",
+                "give the server another name",
+            )
+        if other is not None and other.namespace != config.namespace:
+            raise UsageError(
+                f"{config.name!r} is already here, in namespace {other.namespace!r}",
+                f"to change that, first: pegboard remove {config.name}",
+            )
+    for config in configs:
+        store.ledger.put_server(config)
+
+
+def follow_files(store: Store, declared: Sequence[ServerConfig], files: Sequence[str]) -> None:
+    """Servers that settings files declare come and go with their lines there.
+
+    One that is gone is switched off, and its tools with it; both come back with the line.
+    """
+    known = {each.config.name: each.config for each in store.ledger.servers()}
+    wanted = {config.name: config for config in declared}
+    add_servers(store, [config for config in declared if known.get(config.name) != config])
+    for name, config in known.items():
+        if config.enabled and config.declared_in in files and name not in wanted:
+            store.ledger.put_server(config._replace(enabled=False))
+            store.items.retire(name, [], time.time(), 0.0)
+
+
+def chosen(store: Store, names: Sequence[str]) -> list[SourceRecord]:
+    """The sources with these names, or all that can be read."""
+    sources = {record.name: record for record in store.ledger.sources()}
+    for name in names:
+        if name not in sources:
+            raise no_source(store, name)
+    off = {each.config.name for each in store.ledger.servers() if not each.config.enabled}
+    return [sources[name] for name in names or sources if names or name not in off]
+
+
+def no_source(store: Store, name: str) -> UsageError:
+    known = ", ".join(record.name for record in store.ledger.sources()) or "none"
+    return UsageError(f"there is no source {name!r} on this board", f"known: {known}")

@@ -1,0 +1,132 @@
+"""Keeps a board up to date while a face serves it: follows its sources, embeds what is new."""
+
+import logging
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+
+from pegboard.board.sync import SyncReport
+from pegboard.calls import Listing
+from pegboard.errors import PegboardError
+from pegboard.model import SourceRecord
+from pegboard.sources.watch import Watcher
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 2.0
+"""How soon it is noticed that another process added a source, or that something must be retried."""
+
+Paths = frozenset[str]
+EVERYTHING: Paths = frozenset()
+
+
+class Keeping:
+    """Several threads, each of which ends soon after `close`, wherever it is."""
+
+    def __init__(
+        self,
+        *,
+        sources: Callable[[], Sequence[SourceRecord]],
+        sync: Callable[[str, Sequence[str], threading.Event], Sequence[SyncReport]],
+        fetch: Callable[[Sequence[str]], Mapping[str, "Future[Listing]"]],
+        work: Callable[[threading.Event], object] | None,
+        on_change: Callable[[], None],
+        follow: bool = True,
+        watch: bool = True,
+    ) -> None:
+        self.errors = 0
+        """Syncs that failed since the start; each was logged, and tried again."""
+        self._sources = sources
+        self._sync = sync
+        self._fetch = fetch
+        self._on_change = on_change
+        self._follow = follow
+        self._stop = threading.Event()
+        self._wanted: dict[str, Paths] = {}
+        self._news = threading.Condition()
+        self._known: dict[str, SourceRecord] = {}
+        self._watcher = Watcher({}, self.want) if watch else None
+        jobs = [self._keep, *([work] if work else [])]
+        jobs += [self._watcher.run] if self._watcher else []
+        self._threads = [
+            threading.Thread(target=job, args=(self._stop,), daemon=True) for job in jobs
+        ]
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def close(self, seconds: float = 1.5) -> None:
+        self._stop.set()
+        with self._news:
+            self._news.notify_all()
+        for thread in self._threads:
+            thread.join(seconds)
+
+    def want(self, source: str, paths: Paths = EVERYTHING) -> None:
+        """Ask for a sync of a source, or of these paths of it; several wishes become one."""
+        with self._news:
+            before = self._wanted.get(source)
+            whole = not paths or (before is not None and not before)
+            self._wanted[source] = EVERYTHING if whole else paths | (before or EVERYTHING)
+            self._news.notify_all()
+
+    def want_server(self, name: str) -> None:
+        """Ask an MCP server for its tools; the sync follows when they are there."""
+        for asked in self._fetch([name]).values():
+            asked.add_done_callback(lambda done: self.want(name))
+
+    def _keep(self, stop: threading.Event) -> None:
+        while not stop.is_set():
+            try:
+                self._look()
+                for name, paths in self._next().items():
+                    self._bring_up_to_date(name, paths)
+            except PegboardError as error:
+                self._failed(str(error))
+                stop.wait(LOOK_SECONDS)
+
+    def _look(self) -> None:
+        """Take up sources that have come, and leave those that are gone."""
+        now = {record.name: record._replace(synced_at=None) for record in self._sources()}
+        if now == self._known:
+            return
+        fresh = [record for name, record in now.items() if self._known.get(name) != record]
+        self._known = now
+        if self._watcher is not None:
+            self._watcher.set_roots(
+                {each.name: Path(each.location) for each in now.values() if each.kind == "pytools"}
+            )
+        for record in fresh if self._follow else []:
+            if record.kind == "mcp":
+                self.want_server(record.name)
+            else:
+                self.want(record.name)
+
+    def _next(self) -> dict[str, Paths]:
+        with self._news:
+            if not self._wanted and not self._stop.is_set():
+                self._news.wait(LOOK_SECONDS)
+            wanted, self._wanted = self._wanted, {}
+        return wanted
+
+    def _bring_up_to_date(self, name: str, paths: Paths) -> None:
+        if self._stop.is_set() or name not in self._known:
+            return
+        try:
+            reports = self._sync(name, sorted(paths), self._stop)
+        except PegboardError as error:
+            self._failed(f"{name}: {error}")
+            self.want(name, paths)
+            self._stop.wait(LOOK_SECONDS)
+            return
+        for report in reports:
+            if report.error:
+                self._failed(f"{name}: {report.error}")
+            if report.added or report.changed or report.retired or report.purged:
+                self._on_change()
+
+    def _failed(self, why: str) -> None:
+        self.errors += 1
+        log.warning("not up to date: %s", why)

@@ -1,0 +1,105 @@
+"""The MCP servers of a board: which there are, how they stand, and the way to their tools."""
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import TYPE_CHECKING
+
+from pegboard.calls import CallResult, Listing, OnProgress, Server, ServerConfig, ServerState
+from pegboard.errors import BoardError, ServerUnavailable
+from pegboard.model import Item, Json
+from pegboard.ports import Store
+from pegboard.sources.mcp import McpSource
+
+if TYPE_CHECKING:
+    from pegboard.execute.sessions import Sessions
+
+log = logging.getLogger(__name__)
+
+Open = Callable[[Callable[[ServerState], None], Callable[[str], None]], "Sessions"]
+
+
+class Upstream:
+    """Sessions are opened when they are first needed, and stay until the board is closed."""
+
+    def __init__(self, store: Store, open_sessions: Open) -> None:
+        self.store = store
+        self.on_changed: Callable[[str], None] = lambda name: None
+        """Told when a server has other tools than before, from any thread."""
+        self._open = open_sessions
+        self._sessions: Sessions | None = None
+        self._lock = threading.Lock()
+        self._listings: dict[str, Future[Listing]] = {}
+
+    def servers(self) -> list[Server]:
+        return self.store.ledger.servers()
+
+    def configs(self) -> dict[str, ServerConfig]:
+        return {each.config.name: each.config for each in self.servers() if each.config.enabled}
+
+    @property
+    def opened(self) -> bool:
+        return self._sessions is not None
+
+    def source(self, name: str) -> McpSource:
+        """What a sync reads: the listing that is on its way, or a new one."""
+        config = self.configs().get(name)
+        if config is None:
+            raise ServerUnavailable(
+                f"the MCP server {name!r} is switched off", "switch it on where it is declared"
+            )
+        return McpSource(config, lambda: self._listing(name).result())
+
+    def fetch(self, names: Sequence[str]) -> "dict[str, Future[Listing]]":
+        """Ask these servers for their tools, several at a time; the next sync takes the answers."""
+        known = self.configs()
+        chosen = [name for name in names if name in known]
+        sessions = self.sessions() if chosen else None
+        asked = {name: sessions.listing(name) for name in chosen} if sessions else {}
+        with self._lock:
+            self._listings |= asked
+        return asked
+
+    def prefetch(self, names: Sequence[str]) -> None:
+        """As `fetch`, but for what is on its way already."""
+        with self._lock:
+            coming = set(self._listings)
+        self.fetch([name for name in names if name not in coming])
+
+    def _listing(self, name: str) -> "Future[Listing]":
+        with self._lock:
+            asked = self._listings.pop(name, None)
+        return asked or self.sessions().listing(name)
+
+    def start(
+        self, item: Item, arguments: Json, seconds: float | None, on_progress: OnProgress | None
+    ) -> "Future[CallResult]":
+        server, tool = str(item.executor.get("server")), str(item.executor.get("tool"))
+        return self.sessions().call(
+            server, tool, dict(arguments), seconds=seconds, on_progress=on_progress
+        )
+
+    def live(self) -> tuple[str, ...]:
+        """Servers that can be called now."""
+        return tuple(sorted(self._sessions.live())) if self._sessions else ()
+
+    def sessions(self) -> "Sessions":
+        """With the servers that the board has now."""
+        with self._lock:
+            if self._sessions is None:
+                self._sessions = self._open(self._mark, lambda name: self.on_changed(name))
+        self._sessions.use(list(self.configs().values()))
+        return self._sessions
+
+    def _mark(self, state: ServerState) -> None:
+        try:
+            self.store.ledger.mark_server(state)
+        except BoardError as error:
+            log.warning("the state of %s was not written down: %s", state.name, error)
+
+    def close(self) -> None:
+        with self._lock:
+            sessions, self._sessions = self._sessions, None
+        if sessions is not None:
+            sessions.close()

@@ -1,0 +1,220 @@
+"""Commands about MCP servers as sources, and trust in them: add mcp, changes, approve."""
+
+import difflib
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from pegboard.app import Pegboard
+from pegboard.calls import Change, ServerConfig, Transport
+from pegboard.cli import render
+from pegboard.cli.shared import command_options
+from pegboard.errors import ItemNotFound, UsageError
+from pegboard.model import DEFAULT_NAMESPACE
+from pegboard.sources import mcp_config
+
+
+@click.command("mcp")
+@click.argument("name", required=False)
+@click.argument("target", nargs=-1, metavar="[URL | -- COMMAND [ARG]...]")
+@click.option(
+    "--from",
+    "file",
+    type=click.Path(path_type=Path),
+    help="All servers of a client's JSON file, or the one that NAME names.",
+)
+@click.option("--env", "env", multiple=True, metavar="NAME=VALUE", help="For the command.")
+@click.option("--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="For the URL.")
+@click.option("--cwd", help="Where the command runs. Default: this folder.")
+@click.option("--sse", is_flag=True, help="The URL speaks SSE, the older protocol.")
+@click.option("--include", multiple=True, metavar="PATTERN", help="Only tools with such names.")
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="No tools with such names.")
+@click.option("--timeout", type=click.FloatRange(min=0.1), help="Seconds that a call may take.")
+@click.option("--namespace", default=DEFAULT_NAMESPACE, show_default=True)
+@command_options
+def add_mcp(
+    name: str | None,
+    target: tuple[str, ...],
+    file: Path | None,
+    env: tuple[str, ...],
+    headers: tuple[str, ...],
+    cwd: str | None,
+    sse: bool,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    timeout: float | None,
+    namespace: str,
+    board: str | None,
+    as_json: bool,
+) -> None:
+    """Add MCP servers, whose tools can then be found and called.
+
+    \b
+    pegboard add mcp time -- uvx mcp-server-time
+    pegboard add mcp docs https://example.com/mcp --header 'Authorization: Bearer ${DOCS_TOKEN}'
+    pegboard add mcp --from claude_desktop_config.json
+
+    Secrets are written as ${NAME} (or ${NAME:-default}) and read from the environment when the
+    server is started; they are never stored.
+    """
+    if file is not None:
+        configs = _from_file(file, name, target)
+    elif name is None:
+        raise UsageError("which server? Give NAME and a URL or a command, or --from FILE")
+    else:
+        configs = [_given(name, target, env, headers, cwd, sse)]
+    configs = [
+        each._replace(
+            namespace=namespace,
+            include_tools=include or each.include_tools,
+            exclude_tools=exclude or each.exclude_tools,
+            call_seconds=timeout or each.call_seconds,
+        )
+        for each in configs
+    ]
+    with Pegboard.open(board) as pegboard:
+        pegboard.add_servers(configs)
+    if as_json:
+        render.print_json(
+            [{"name": each.name, "location": mcp_config.location(each)} for each in configs]
+        )
+        return
+    for each in configs:
+        click.echo(f"added {each.name}: {mcp_config.location(each)}")
+    click.echo("next: pegboard sync")
+
+
+def _from_file(file: Path, name: str | None, target: Sequence[str]) -> list[ServerConfig]:
+    if target:
+        raise UsageError("--from takes servers from a file; leave the command or URL out")
+    found = mcp_config.read_file(file)
+    if name is None:
+        return found
+    chosen = [each for each in found if each.name == name]
+    if not chosen:
+        known = ", ".join(each.name for each in found)
+        raise UsageError(f"{file} has no server {name!r}", f"it has: {known}")
+    return chosen
+
+
+def _given(
+    name: str,
+    target: Sequence[str],
+    env: Sequence[str],
+    headers: Sequence[str],
+    cwd: str | None,
+    sse: bool,
+) -> ServerConfig:
+    if len(target) == 1 and target[0].startswith(("http://", "https://")):
+        if env or cwd:
+            raise UsageError("--env and --cwd are for commands; a URL takes --header")
+        transport = Transport.SSE if sse else None
+        return mcp_config.from_url(name, target[0], _pairs(headers, ":"), transport=transport)
+    if not target:
+        raise UsageError(
+            f"where is {name!r}?", f"give a URL, or a command: pegboard add mcp {name} -- COMMAND"
+        )
+    if headers or sse:
+        raise UsageError(f"--header and --sse are for URLs, and {target[0]!r} is a command")
+    where = cwd or str(Path.cwd())
+    return mcp_config.from_command(name, target, env=_pairs(env, "="), cwd=where)
+
+
+def _pairs(texts: Sequence[str], between: str) -> dict[str, str]:
+    pairs = [text.partition(between) for text in texts]
+    for name, found, _ in pairs:
+        if not found or not name.strip():
+            raise UsageError(f"{name!r} is not of the form NAME{between}VALUE")
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+@click.command()
+@click.argument("item", metavar="[ID]", required=False)
+@command_options
+def changes(item: str | None, board: str | None, as_json: bool) -> None:
+    """Show tools of MCP servers that are no longer what was approved, and how they differ."""
+    with Pegboard.open(board) as pegboard:
+        found = _chosen(pegboard.changes(), item)
+    if as_json:
+        render.print_json(
+            [
+                {
+                    "id": each.entry.item.id,
+                    "held": not each.entry.active,
+                    "changed_at": each.entry.drift_at,
+                    "approved": each.approved,
+                    "now": _definition(each),
+                    "diff": list(_diff(each)),
+                }
+                for each in found
+            ]
+        )
+        return
+    for each in found:
+        held = "held back" if not each.entry.active else "still offered"
+        click.secho(f"{each.entry.item.id}  changed since it was approved, {held}", bold=True)
+        for line in _diff(each):
+            click.secho(f"  {line}", fg={"+": "green", "-": "red"}.get(line[:1]))
+    if found:
+        click.echo("approve with: pegboard approve ID, or pegboard approve --all")
+    else:
+        click.echo("nothing has changed since it was approved")
+
+
+@click.command()
+@click.argument("item", metavar="[ID]", required=False)
+@click.option("--all", "everything", is_flag=True, help="Everything that changed.")
+@command_options
+def approve(item: str | None, everything: bool, board: str | None, as_json: bool) -> None:
+    """Approve a changed tool as it is now; if it was held back, it can be found again."""
+    if (item is None) == (not everything):
+        raise UsageError("say which: give an ID, or --all", "see them with: pegboard changes")
+    with Pegboard.open(board) as pegboard:
+        approved = pegboard.approve(_chosen(pegboard.changes(), item))
+    if as_json:
+        render.print_json({"approved": approved})
+    else:
+        click.echo(f"approved {approved}")
+
+
+def _chosen(changes: Sequence[Change], item: str | None) -> list[Change]:
+    if item is None:
+        return list(changes)
+    found = [
+        each
+        for each in changes
+        if item in (each.entry.item.id, each.entry.item.short_name, each.entry.item.name)
+    ]
+    if not found:
+        raise ItemNotFound(
+            f"{item!r} has not changed since it was approved", "see what has: pegboard changes"
+        )
+    return found
+
+
+def _definition(change: Change) -> dict[str, object]:
+    item = change.entry.item
+    return {
+        "name": item.name,
+        "description": change.entry.imported_description,
+        "input_schema": item.input_schema,
+        "output_schema": item.output_schema,
+        "executor": item.executor,
+    }
+
+
+def _diff(change: Change) -> Iterator[str]:
+    before, now = change.approved, _definition(change)
+    for part in now:
+        lines = difflib.unified_diff(
+            _lines(before.get(part)), _lines(now[part]), f"{part} approved", f"{part} now", "", ""
+        )
+        yield from (line.rstrip() for line in lines)
+
+
+def _lines(value: object) -> list[str]:
+    if isinstance(value, str):
+        return value.splitlines()
+    return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True).splitlines()

@@ -1,0 +1,96 @@
+"""Commands for agents: mcp, prompt. Loaded only when one of them is asked for."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import click
+
+from pegboard.app import Pegboard, located_pytools
+from pegboard.cli import render
+from pegboard.cli.shared import board_option, json_option
+from pegboard.live import kept, open_pytools
+from pegboard.model import Filters
+from pegboard.serve.face import make_face
+from pegboard.serve.prompt import Profile, Workflow, workflow
+from pegboard.serve.stdio import end_process, run_stdio
+
+PROFILES = click.Choice([each.value for each in Profile])
+
+
+class Served(NamedTuple):
+    """A board to serve, and how."""
+
+    board: Pegboard
+    tools_dir: str = ""
+    sync: bool = True
+    watch: bool = True
+
+
+@click.command()
+@click.option("--profile", type=PROFILES, default=Profile.PEGBOARD.value, show_default=True)
+@click.option("--namespace", "namespaces", multiple=True, help="Show only this namespace.")
+@click.option("--no-sync", is_flag=True, help="Serve the board as it is.")
+@click.option("--no-watch", is_flag=True, help="Do not follow changes of files.")
+@board_option
+def mcp(
+    profile: str, namespaces: tuple[str, ...], no_sync: bool, no_watch: bool, board: str | None
+) -> None:
+    """Serve the board to an agent, over MCP on standard input and output.
+
+    A client starts this itself; docs/clients.md shows how to tell it. Sources are synced and
+    watched, and what is new is embedded, in the background: searches work at once.
+
+    --profile pytools takes the place of freeact's search server and reads its PYTOOLS_ variables.
+    """
+    logging.basicConfig(level=logging.WARNING, format="pegboard: %(message)s")
+    with _served(profile, board) as served:
+        if namespaces or served.board.within is None:
+            served.board.within = Filters(namespaces=namespaces)
+        face = make_face(served.board, profile, tools_dir=served.tools_dir)
+        with kept(
+            served.board,
+            sync=served.sync and not no_sync,
+            watch=served.watch and not no_watch,
+            on_change=face.board_changed,
+        ):
+            run_stdio(face)
+    end_process()
+
+
+@contextmanager
+def _served(profile: str, board: str | None) -> Iterator[Served]:
+    if profile == Profile.PYTOOLS:
+        place = located_pytools()
+        for notice in place.notices:
+            logging.warning(notice)
+        with open_pytools(place) as pegboard:
+            yield Served(pegboard, str(place.folder), place.sync, place.watch)
+    else:
+        # A client that is set up before the board is made should find an empty one, not an error.
+        with Pegboard.open(board, create=board is None) as pegboard:
+            yield Served(pegboard)
+
+
+@click.command()
+@click.option(
+    "--mode",
+    type=click.Choice([each.value for each in Workflow]),
+    default=Workflow.HYBRID.value,
+    show_default=True,
+    help="By searching, or by browsing categories.",
+)
+@click.option("--prefix", default="", help="What the client puts before tool names.")
+@click.option("--profile", type=PROFILES, default=Profile.PEGBOARD.value, show_default=True)
+@json_option
+def prompt(mode: str, prefix: str, profile: str, as_json: bool) -> None:
+    """Print how to find tools, for an agent's system prompt."""
+    text = workflow(mode, prefix=prefix, profile=profile)
+    if as_json:
+        render.print_json({"mode": mode, "prompt": text})
+    else:
+        click.echo(text)
+
+
+COMMANDS = {"mcp": mcp, "prompt": prompt}

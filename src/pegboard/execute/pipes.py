@@ -1,0 +1,363 @@
+"""Servers that are child processes, spoken to by lines of JSON on stdin and stdout.
+
+Instead of the SDK's own `stdio_client`, which reads a line of any length into memory, waits four
+seconds for a server that does not stop, and hands stderr on.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import anyio
+import anyio.abc
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.client._transport import TransportStreams
+from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
+
+from pegboard.calls import ServerConfig
+from pegboard.errors import ServerUnavailable
+
+log = logging.getLogger(__name__)
+
+MAX_LINE = 32 << 20
+MAX_JUNK = 1_000
+"""Lines in a row that are no messages, such as a banner, before the server is given up."""
+
+LAST_WORDS = 4_096
+_KEPT = 2 * LAST_WORDS
+"""More than is shown: a secret at the edge must be whole to be recognised and hidden."""
+
+HIGH_WATER = 1 << 20
+UNTIL_TERM = 0.3
+UNTIL_KILL = 0.5
+UNTIL_REAPED = 0.2
+LINGER = 0.25
+"""What a process wrote just before it ended may arrive after the news of its end."""
+_LOOK = 0.01
+
+Hide = Callable[[str], str]
+
+
+class Pipes:
+    def __init__(self, config: ServerConfig, environ: Mapping[str, str], hide: Hide) -> None:
+        self.config = config
+        self._environ = inherited(environ) | dict(config.env)
+        self._hide = hide
+        self._child: _Child | None = None
+        self._outbox: MemoryObjectReceiveStream[SessionMessage] | None = None
+        self._fault = ""
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[TransportStreams]:
+        child = self._child = await self._start()
+        # No waiting before the `try`: a cancellation there would leave the process behind.
+        inbox, messages = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        outgoing, outbox = anyio.create_memory_object_stream[SessionMessage](0)
+        self._outbox = outbox
+        try:
+            async with inbox, messages, outgoing, outbox, anyio.create_task_group() as pumps:
+                pumps.start_soon(self._receive, child, inbox)
+                pumps.start_soon(self._send, child, outbox, inbox)
+                try:
+                    yield messages, outgoing
+                finally:
+                    pumps.cancel_scope.cancel()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await child.stop()
+
+    def hang_up(self) -> None:
+        """Whatever still wants to write fails at once instead of waiting for a server."""
+        if self._outbox is not None:
+            self._outbox.close()
+
+    def kill(self) -> None:
+        """The last resort, from any thread."""
+        if self._child is not None and not self._child.gone:
+            self._child.signal(hard=True)
+
+    def fault(self) -> str:
+        """Why it ended by itself, and its last words; what it wrote so far if it has not."""
+        said = self._hide(self._child.last_words()) if self._child else ""
+        words = f"; its last words on stderr: {said[-LAST_WORDS:]}" if said else ""
+        return f"{self._fault}{words}".removeprefix("; ")
+
+    async def _start(self) -> "_Child":
+        config = self.config
+        loop = asyncio.get_running_loop()
+        try:
+            _, child = await loop.subprocess_exec(
+                _Child,
+                config.command,
+                *config.args,
+                env=self._environ,
+                cwd=config.cwd or None,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise self._unstartable(error) from None
+        return child
+
+    def _unstartable(self, error: OSError | ValueError) -> ServerUnavailable:
+        command, cwd = self._hide(self.config.command), self._hide(self.config.cwd)
+        if self.config.cwd and not Path(self.config.cwd).is_dir():
+            return ServerUnavailable(
+                f"its folder {cwd!r} does not exist", "make the folder or change the server's cwd"
+            )
+        if isinstance(error, FileNotFoundError):
+            return ServerUnavailable(
+                f"there is no command {command!r}",
+                "install it, or give its whole path as the server's command",
+            )
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        return ServerUnavailable(
+            f"{command!r} cannot be run: {self._hide(reason or '')}",
+            "correct the server's command and arguments",
+        )
+
+    async def _receive(
+        self, child: "_Child", inbox: MemoryObjectSendStream[SessionMessage | Exception]
+    ) -> None:
+        with inbox, suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            try:
+                await self._hand_on(child, inbox)
+            except _Hopeless as hopeless:
+                self._fault = str(hopeless)
+            else:
+                self._fault = await self._last_of(child)
+
+    async def _hand_on(
+        self, child: "_Child", inbox: MemoryObjectSendStream[SessionMessage | Exception]
+    ) -> None:
+        lines = _Lines()
+        junk = 0
+        while chunk := await child.read():
+            for line in lines.of(chunk):
+                message = _message(line)
+                if message is not None:
+                    junk = 0
+                    await inbox.send(SessionMessage(message))
+                    continue
+                junk += 1
+                log.debug("%s: not a message: %s", self.config.name, self._shown(line))
+                if junk >= MAX_JUNK:
+                    raise _Hopeless(
+                        f"it printed {MAX_JUNK:,} lines in a row that are not MCP messages"
+                    )
+
+    def _shown(self, line: bytes) -> str:
+        return self._hide(line[:_KEPT].decode("utf-8", "replace"))[:200]
+
+    async def _last_of(self, child: "_Child") -> str:
+        with anyio.move_on_after(LINGER):
+            await child.exited.wait()
+        command = self._hide(self.config.command)
+        if child.returncode is None:
+            return f"{command!r} closed its output"
+        if child.returncode < 0:
+            return f"{command!r} was ended by signal {-child.returncode}"
+        return f"{command!r} ended with exit code {child.returncode}"
+
+    async def _send(
+        self,
+        child: "_Child",
+        outbox: MemoryObjectReceiveStream[SessionMessage],
+        inbox: MemoryObjectSendStream[SessionMessage | Exception],
+    ) -> None:
+        with suppress(anyio.ClosedResourceError):
+            async for each in outbox:
+                line = each.message.model_dump_json(by_alias=True, exclude_unset=True)
+                if not await child.write(line.encode() + b"\n"):
+                    # Give the reader the time to learn why, then end the session in any case.
+                    await anyio.sleep(2 * LINGER)
+                    self._fault = self._fault or f"{self.config.command!r} closed its input"
+                    inbox.close()
+                    return
+
+
+def inherited(environ: Mapping[str, str]) -> dict[str, str]:
+    """The few variables that every server is given; `()` begins a shell's function."""
+    return {
+        name: environ[name]
+        for name in DEFAULT_INHERITED_ENV_VARS
+        if name in environ and not environ[name].startswith("()")
+    }
+
+
+class _Hopeless(Exception):
+    """The server writes what cannot be read."""
+
+
+class _Lines:
+    """Puts chunks together to lines, copying each byte once."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def of(self, chunk: bytes) -> Iterator[bytes]:
+        first, *others = chunk.split(b"\n")
+        self._add(first)
+        for each in others:
+            yield b"".join(self._parts)
+            self._parts, self._size = [], 0
+            self._add(each)
+
+    def _add(self, part: bytes) -> None:
+        self._parts.append(part)
+        self._size += len(part)
+        if self._size > MAX_LINE:
+            raise _Hopeless(f"it sent a line of more than {MAX_LINE >> 20} MB")
+
+
+def _message(line: bytes) -> JSONRPCMessage | None:
+    try:
+        return jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        return None
+
+
+class _Child(asyncio.SubprocessProtocol):
+    """A process in a group of its own. Its stdout waits to be read, its stderr never."""
+
+    def __init__(self) -> None:
+        self.exited = asyncio.Event()
+        self.gone = False
+        self._transport: asyncio.SubprocessTransport | None = None
+        self._chunks: deque[bytes] = deque()
+        self._waiting = 0
+        self._ended = False
+        self._leaving = False
+        self._arrived = asyncio.Event()
+        self._writable = asyncio.Event()
+        self._writable.set()
+        self._stderr = bytearray()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if isinstance(transport, asyncio.SubprocessTransport):
+            self._transport = transport
+
+    @property
+    def _process(self) -> asyncio.SubprocessTransport:
+        if self._transport is None:
+            raise RuntimeError("the process has not been started")
+        return self._transport
+
+    @property
+    def returncode(self) -> int | None:
+        return self._process.get_returncode()
+
+    def last_words(self) -> str:
+        return bytes(self._stderr[-_KEPT:]).decode("utf-8", "replace").strip()
+
+    async def read(self) -> bytes:
+        """The next piece of stdout; nothing at its end."""
+        while not self._chunks:
+            if self._ended:
+                return b""
+            self._arrived.clear()
+            await self._arrived.wait()
+        chunk = self._chunks.popleft()
+        self._waiting -= len(chunk)
+        if self._waiting < HIGH_WATER:
+            self._let_stdout(go_on=True)
+        return chunk
+
+    async def write(self, data: bytes) -> bool:
+        """Whether stdin took it; waits while the process does not read."""
+        stdin = self._process.get_pipe_transport(0)
+        if not isinstance(stdin, asyncio.WriteTransport) or stdin.is_closing():
+            return False
+        stdin.write(data)
+        await self._writable.wait()
+        return not stdin.is_closing()
+
+    async def stop(self) -> None:
+        """All of the group, within about a second, whatever it does."""
+        self._leaving = True
+        self._let_stdout(go_on=True)
+        if (stdin := self._process.get_pipe_transport(0)) is not None:
+            stdin.close()
+        await self._until(self.exited.is_set, UNTIL_TERM)
+        if self._alive():
+            self.signal(hard=False)
+            await self._until(lambda: not self._alive(), UNTIL_KILL)
+        if self._alive():
+            self.signal(hard=True)
+        await self._until(self.exited.is_set, UNTIL_REAPED)
+        self.gone = True
+        with suppress(PermissionError, ProcessLookupError):
+            self._process.close()
+
+    async def _until(self, condition: Callable[[], bool], seconds: float) -> None:
+        with anyio.move_on_after(seconds):
+            while not condition():
+                await anyio.sleep(_LOOK)
+
+    def _alive(self) -> bool:
+        """Whether any process of the group is left, the server or a child of it."""
+        if sys.platform == "win32":
+            return not self.exited.is_set()
+        try:
+            os.killpg(self._process.get_pid(), 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True
+        return True
+
+    def signal(self, *, hard: bool) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            if sys.platform == "win32":
+                self._process.kill()
+            else:
+                os.killpg(self._process.get_pid(), signal.SIGKILL if hard else signal.SIGTERM)
+
+    def _let_stdout(self, *, go_on: bool) -> None:
+        stdout = self._transport.get_pipe_transport(1) if self._transport else None
+        if isinstance(stdout, asyncio.ReadTransport) and not stdout.is_closing():
+            if go_on:
+                stdout.resume_reading()
+            else:
+                stdout.pause_reading()
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        if fd == 2:
+            self._stderr += data
+            if len(self._stderr) > 2 * _KEPT:
+                del self._stderr[:-_KEPT]
+        elif not self._leaving:
+            self._chunks.append(data)
+            self._waiting += len(data)
+            self._arrived.set()
+            if self._waiting >= HIGH_WATER:
+                self._let_stdout(go_on=False)
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        if fd == 1:
+            self._end()
+        elif fd == 0:
+            self._writable.set()
+
+    def process_exited(self) -> None:
+        self.exited.set()
+        # A child of the server may hold its stdout open for ever.
+        asyncio.get_running_loop().call_later(LINGER, self._end)
+
+    def _end(self) -> None:
+        self._ended = True
+        self._arrived.set()
+
+    def pause_writing(self) -> None:
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        self._writable.set()

@@ -1,0 +1,76 @@
+"""A board that follows its sources while a face serves it."""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from pegboard.app import Pegboard
+from pegboard.board.keeping import Keeping
+from pegboard.board.sync import SyncReport
+from pegboard.config import PytoolsPlace
+from pegboard.errors import BoardCorrupt
+from pegboard.model import SourceRecord
+from pegboard.store.sqlite.store import SqliteStore
+
+log = logging.getLogger(__name__)
+
+BATCH = 32
+"""Texts that are embedded at once: a batch in hand delays the end."""
+PYTOOLS = "pytools"
+
+
+def nobody() -> None:
+    """Nobody wants to know."""
+
+
+@contextmanager
+def kept(
+    board: Pegboard,
+    *,
+    sync: bool = True,
+    watch: bool = True,
+    on_change: Callable[[], None] = nobody,
+) -> Iterator[Keeping]:
+    """While inside, the board follows its sources and embeds what is new, in the background."""
+    board.follow_files()
+    worker = board.worker() if board.embedder is not None else None
+    if worker is not None:
+        batch = min(worker.settings.batch_size, BATCH)
+        worker.settings = worker.settings._replace(batch_size=batch)
+
+    def sync_one(name: str, under: Sequence[str], stop: threading.Event) -> Sequence[SyncReport]:
+        return board.sync([name], embed=False, under=under, stop=stop).sources
+
+    keeping = Keeping(
+        sources=board.sources,
+        sync=sync_one,
+        fetch=board.upstream.fetch,
+        work=worker.run if worker else None,
+        on_change=on_change,
+        follow=sync,
+        watch=watch,
+    )
+    board.upstream.on_changed = keeping.want_server
+    keeping.start()
+    try:
+        yield keeping
+    finally:
+        keeping.close()
+
+
+def open_pytools(place: PytoolsPlace) -> Pegboard:
+    """The board of freeact's variables, with the tools folder as its source.
+
+    The folder may be made later. A database that freeact itself made is left as it is: the board
+    is then the file beside it.
+    """
+    path = place.board
+    try:
+        store = SqliteStore(path, create=True)
+    except BoardCorrupt:
+        path = path.with_name(f"{path.stem}.pegboard{path.suffix}")
+        log.warning("%s is no board; using %s beside it", place.board, path.name)
+        store = SqliteStore(path, create=True)
+    store.ledger.add_source(SourceRecord(PYTOOLS, "pytools", str(place.folder.resolve())))
+    return Pegboard(store, place.settings)

@@ -1,0 +1,88 @@
+"""Measuring search: a board for the purpose, or one as it is, asked queries with known answers."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pegboard.app import Pegboard, quiet
+from pegboard.board import evaluate as measures
+from pegboard.board.evaluate import EVALUATED, EvalQuery, Filled
+from pegboard.board.sweep import Bench
+from pegboard.board.sweep import sweep as look_for_better
+from pegboard.config import Settings, find_settings
+from pegboard.errors import UsageError
+from pegboard.model import Filters
+from pegboard.ports import Progress
+from pegboard.store.sqlite.store import SqliteStore
+
+Measured = tuple[dict[str, object], list[str]]
+"""What was measured, and notices."""
+
+
+@contextmanager
+def evaluation_board(board: Path | None, settings: Settings) -> Iterator[Pegboard]:
+    """The board an evaluation builds: kept if it was given a place, else gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="pegboard-eval-") as scratch:
+        store = SqliteStore(board or Path(scratch) / "board.db", create=True)
+        with Pegboard(store, settings) as pegboard:
+            yield pegboard
+
+
+def evaluate(
+    board: Pegboard, folder: Path, *, mode: str, limit: int, progress: Progress = quiet
+) -> Measured:
+    """Index the folder's tools on this board, ask its queries, and measure."""
+    queries, filled = _evaluation(board, folder, progress)
+    measured = _ask(board, queries, mode, limit, EVALUATED, progress)
+    return measured | {"tools": filled.tools, "mode": mode}, filled.notices
+
+
+def evaluate_as_is(
+    board: Pegboard, folder: Path, *, mode: str, limit: int, progress: Progress = quiet
+) -> Measured:
+    """Ask the folder's queries of what hangs on this board."""
+    queries = measures.read_queries(folder / "queries.jsonl")
+    measured = _ask(board, queries, mode, limit, Filters(), progress)
+    tools = sum(line.items for line in board.census())
+    return measured | {"tools": tools, "mode": mode}, []
+
+
+def sweep(board: Pegboard, folder: Path, *, progress: Progress = quiet) -> Measured:
+    """As `evaluate`, in search of settings that would do better."""
+    if board.target is None:
+        raise UsageError(
+            "embedding is disabled, so there is nothing to weigh words against",
+            "set embed.provider to something else",
+        )
+    queries, filled = _evaluation(board, folder, progress)
+    found = board.settings.search
+    bench = Bench(board.store, board.embedder, find_settings(found), found.threshold)
+    report, notices = look_for_better(bench, queries, progress)
+    return report | {"tools": filled.tools}, filled.notices + notices
+
+
+def _evaluation(
+    board: Pegboard, folder: Path, progress: Progress
+) -> tuple[list[EvalQuery], Filled]:
+    queries = measures.read_queries(folder / "queries.jsonl")
+    catalogue = measures.find_catalogue(folder)
+    return queries, measures.fill(
+        board.store, catalogue, lambda names: board.sync(names, progress=progress)
+    )
+
+
+def _ask(
+    board: Pegboard,
+    queries: list[EvalQuery],
+    mode: str,
+    limit: int,
+    filters: Filters,
+    progress: Progress,
+) -> dict[str, object]:
+    return measures.evaluate(
+        queries,
+        lambda text: board.search(text, mode=mode, limit=limit, filters=filters, threshold=0.0),
+        board.settings.search.threshold,
+        progress,
+    )

@@ -1,0 +1,67 @@
+"""The arguments of a call to our own tools, held against the tool's schema."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from pegboard.errors import UsageError
+from pegboard.model import Json
+from pegboard.search.budget import clipped
+from pegboard.serve.replies import compact_json
+
+LONGEST_SHOWN = 60
+
+
+def checked(tool: str, schema: Mapping[str, Any], arguments: Json) -> dict[str, Any]:
+    """The arguments, less those that are null; raises `UsageError` about all that are wrong."""
+    properties: Mapping[str, Mapping[str, Any]] = schema["properties"]
+    given = {name: value for name, value in arguments.items() if value is not None}
+    wrong = [
+        f"{name} is missing; it must be {allowed(properties[name])}"
+        for name in schema.get("required", ())
+        if name not in given
+    ]
+    wrong += [f"there is no parameter {_shown(name)}" for name in given if name not in properties]
+    wrong += [
+        f"{name} is {_shown(value)}; it must be {allowed(properties[name])}"
+        for name, value in given.items()
+        if name in properties and not Draft202012Validator(properties[name]).is_valid(value)
+    ]
+    if wrong:
+        takes = ", ".join(properties) or "no parameters"
+        raise UsageError("; ".join(wrong[:10]), f"{tool} takes: {takes}")
+    return given
+
+
+def allowed(schema: Mapping[str, Any]) -> str:
+    """A parameter's schema in words."""
+    if "anyOf" in schema:
+        return " or ".join(allowed(each) for each in schema["anyOf"])
+    if "enum" in schema:
+        return f"one of {', '.join(schema['enum'])}"
+    match schema["type"]:
+        case "array":
+            most = f" of at most {schema['maxItems']}" if "maxItems" in schema else ""
+            return f"a list{most}, each {allowed(schema['items'])}"
+        case "integer":
+            return f"a whole number{_range(schema)}"
+        case "number":
+            return f"a number{_range(schema)}"
+        case "boolean":
+            return "true or false"
+        case "object":
+            return "an object"
+    most = f" of at most {schema['maxLength']:,} characters" if "maxLength" in schema else ""
+    return f"text{most}"
+
+
+def _range(schema: Mapping[str, Any]) -> str:
+    least, most = schema.get("minimum"), schema.get("maximum")
+    if least is None:
+        return ""
+    return f" from {least} to {most}" if most is not None else f" of at least {least}"
+
+
+def _shown(value: object) -> str:
+    return clipped(compact_json(value), LONGEST_SHOWN)

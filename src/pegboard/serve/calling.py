@@ -1,0 +1,141 @@
+"""`call_tool`: the call goes to whatever runs the tool, and comes back as it is."""
+
+import asyncio
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import anyio
+from mcp.server.session import ServerSession
+from mcp_types import CallToolResult, ContentBlock
+from pydantic import TypeAdapter, ValidationError
+
+from pegboard.calls import CallProgress, CallResult, Outcome
+from pegboard.model import Json
+from pegboard.serve.replies import compact_json, failure, text_block
+from pegboard.serve.table import Asked
+
+LONGEST_CALL = 3600
+
+DESCRIPTION = """\
+Run a tool that search_tools found. Its result comes back unchanged. If the arguments do not fit, \
+nothing is run and the answer says which part of the schema they break."""
+
+INPUT_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "name": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 600,
+            "description": "The tool's id as search_tools gives it.",
+        },
+        "arguments": {
+            "type": "object",
+            "description": "What the tool's signature asks for.",
+            "default": {},
+        },
+        "timeout_seconds": {
+            "type": "number",
+            "minimum": 1,
+            "maximum": LONGEST_CALL,
+            "description": "Give up after so long. Default: as the server is set up.",
+        },
+    },
+    "required": ["name"],
+    "additionalProperties": False,
+}
+
+_BLOCK: TypeAdapter[ContentBlock] = TypeAdapter(ContentBlock)
+
+
+async def call_tool(asked: Asked) -> CallToolResult:
+    given, context = asked.arguments, asked.context
+    wanted = context.meta is not None and "progress_token" in context.meta
+    progress = Progress(context.session) if wanted else None
+    start = partial(
+        asked.board.start_call,
+        given["name"],
+        given.get("arguments", {}),
+        seconds=given.get("timeout_seconds"),
+        on_progress=progress,
+    )
+    # To the end even if the caller gives up: a call that was started must be there to be cancelled.
+    started = await asked.threads.run_to_end(start)
+    try:
+        result = await _followed(asyncio.wrap_future(started), progress)
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        return failure([text_block("the call was cancelled because the board is being closed")])
+    return _passed_on(result)
+
+
+async def _followed(
+    call: "asyncio.Future[CallResult]", progress: "Progress | None"
+) -> CallResult:
+    if progress is None:
+        return await call
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(progress.pass_on)
+            await asyncio.wait([call])
+            progress.finish()
+    finally:
+        call.cancel()  # which does nothing if it is done
+    return call.result()
+
+
+class Progress:
+    """Carries progress from the thread that reports it to the caller, in order.
+
+    While the caller is slow to take one, later ones replace those that wait.
+    """
+
+    def __init__(self, session: ServerSession) -> None:
+        self._session = session
+        self._loop = asyncio.get_running_loop()
+        self._news = asyncio.Event()
+        self._waiting: CallProgress | None = None
+        self._over = False
+
+    def __call__(self, progress: CallProgress) -> None:
+        with suppress(RuntimeError):  # the loop is closed, and nobody waits any more
+            self._loop.call_soon_threadsafe(self._note, progress)
+
+    def _note(self, progress: CallProgress) -> None:
+        self._waiting = progress
+        self._news.set()
+
+    def finish(self) -> None:
+        """Let `pass_on` end when it has passed on what waits."""
+        self._over = True
+        self._news.set()
+
+    async def pass_on(self) -> None:
+        while not self._over or self._waiting is not None:
+            await self._news.wait()
+            self._news.clear()
+            waiting, self._waiting = self._waiting, None
+            if waiting is not None:
+                await self._session.report_progress(*waiting)
+
+
+def _passed_on(result: CallResult) -> CallToolResult:
+    content = [_block(each) for each in result.content]
+    if result.error:
+        content.append(text_block(result.error))
+    return CallToolResult(
+        content=content,
+        structured_content=result.structured,
+        is_error=result.outcome is not Outcome.OK,
+    )
+
+
+def _block(block: Json) -> ContentBlock:
+    """A kind of block that the protocol does not know still reaches the caller, as text."""
+    try:
+        return _BLOCK.validate_python(block, by_name=False)
+    except ValidationError:
+        return text_block(compact_json(block))

@@ -1,0 +1,147 @@
+"""`describe_tool`: everything a caller needs to know about one tool, or about a few."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from mcp_types import CallToolResult
+
+from pegboard.app import Pegboard
+from pegboard.calls import Health
+from pegboard.errors import ItemAmbiguous, ItemNotFound
+from pegboard.model import Drift, Entry, Json
+from pegboard.search.budget import clipped, qualified
+from pegboard.serve.abridging import abridged
+from pegboard.serve.replies import compact_json, failure, one_line, reply, text_block
+
+MOST_NAMES = 10
+LONGEST_NAME = 600
+MOST_LETTERS = 40_000
+"""Of all that one answer tells; the tools share it."""
+
+DESCRIPTION = """\
+Everything about a tool before you call it: parameters as JSON Schema, the whole description, type, \
+tags, and whether something is the matter with it."""
+
+_NAME = {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}
+
+INPUT_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "name": {
+            "anyOf": [
+                _NAME,
+                {"type": "array", "items": _NAME, "minItems": 1, "maxItems": MOST_NAMES},
+            ],
+            "description": "An id as search_tools gives it, or a name; or several.",
+        }
+    },
+    "required": ["name"],
+    "additionalProperties": False,
+}
+
+_TEXTS = {"type": "array", "items": {"type": "string"}}
+
+OUTPUT_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "tools": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "id": {"type": "string"},
+                    "kind": {"type": "string"},
+                    "type": {"type": "string"},
+                    "description": {"type": "string"},
+                    "tags": _TEXTS,
+                    "input_schema": {"type": "object"},
+                    "output_schema": {"type": "object"},
+                    "notes": _TEXTS,
+                },
+                "required": ["id", "kind", "description", "input_schema"],
+            },
+        },
+        "errors": _TEXTS,
+    },
+    "required": ["tools"],
+}
+
+
+def describe_tool(board: Pegboard, arguments: dict[str, Any]) -> CallToolResult:
+    asked = arguments["name"]
+    names = [asked] if isinstance(asked, str) else list(dict.fromkeys(asked))
+    down = {
+        server.config.name: server.state.error
+        for server in board.servers()
+        if server.state.health is Health.DOWN
+    }
+    tools, errors = list[dict[str, Any]](), list[str]()
+    for name in names:
+        try:
+            tools.append(_told(board.show(name), down, MOST_LETTERS // len(names)))
+        except (ItemNotFound, ItemAmbiguous) as error:
+            errors.append(str(error))
+    text = "\n".join([*map(_text, tools), *errors])
+    if not tools:
+        return failure([text_block(text)])
+    return reply(text, {"tools": tools} | ({"errors": errors} if errors else {}))
+
+
+def _told(entry: Entry, down: Mapping[str, str], room: int) -> dict[str, Any]:
+    item = entry.item
+    description = clipped(item.description.strip(), room // 2)
+    asks, gives = _schema(item.input_schema, room // 4), _schema(item.output_schema, room // 4)
+    notes = [
+        *_state(entry, down),
+        *(["the description is cut short"] if len(description) < len(item.description) else []),
+        *([f"the input schema is {asks[1]}"] if asks[1] else []),
+        *([f"the output schema is {gives[1]}"] if gives[1] else []),
+    ]
+    told = {
+        "id": qualified(item.namespace, item.id),
+        "kind": item.kind.value,
+        "type": item.tool_type.value if item.tool_type else "",
+        "description": description,
+        "tags": list(item.tags),
+        "input_schema": asks[0],
+        "output_schema": gives[0],
+        "notes": notes,
+    }
+    always = OUTPUT_SCHEMA["properties"]["tools"]["items"]["required"]
+    return {name: value for name, value in told.items() if value or name in always}
+
+
+def _state(entry: Entry, down: Mapping[str, str]) -> list[str]:
+    """What to know before calling it."""
+    notes = []
+    if not entry.active:
+        notes.append("it is not on the board at present")
+    if entry.drift is not Drift.NONE:
+        notes.append(
+            "it changed since it was approved"
+            if entry.drift is Drift.CHANGED
+            else "its source no longer has it"
+        )
+    if (why := down.get(entry.item.source)) is not None:
+        notes.append(f"its server {entry.item.source} is down: {one_line(why)}".rstrip(": "))
+    return notes
+
+
+def _schema(schema: Json, room: int) -> tuple[Json, str]:
+    shorter = abridged(schema, room)
+    cut = "" if shorter is schema else "shown in part; call_tool checks against the whole of it"
+    return shorter, cut
+
+
+def _text(told: Mapping[str, Any]) -> str:
+    """Only the id stands at the margin, so that no description can be taken for another tool."""
+    kind = " ".join(filter(None, (told.get("type"), told["kind"])))
+    lines = [f"{told['id']} ({kind})"]
+    lines += [f"note: {note}" for note in told.get("notes", ())]
+    lines += [line.rstrip() for line in told["description"].splitlines()]
+    if "tags" in told:
+        lines.append(f"tags: {one_line(', '.join(told['tags']))}")
+    lines.append(f"input schema: {compact_json(told['input_schema'])}")
+    if "output_schema" in told:
+        lines.append(f"output schema: {compact_json(told['output_schema'])}")
+    return "\n  ".join(line for line in lines if line)

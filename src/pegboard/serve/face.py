@@ -1,0 +1,127 @@
+"""A board as an MCP server: the requests of the protocol, and what answers them."""
+
+from collections.abc import Sequence
+
+from mcp.server import Server
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
+    ListToolsResult,
+    NotificationParams,
+    PaginatedRequestParams,
+    Prompt,
+    PromptArgument,
+    PromptMessage,
+    Tool,
+)
+
+from pegboard import Pegboard, __version__
+from pegboard.errors import PegboardError, UsageError
+from pegboard.serve import changes
+from pegboard.serve.changes import Changes, Following
+from pegboard.serve.offers import OFFERS
+from pegboard.serve.prompt import Profile, Workflow, workflow
+from pegboard.serve.pytools import pytools_offers
+from pegboard.serve.replies import one_line, refusal, text_block
+from pegboard.serve.table import Asked, Context, Offer, Threads
+
+PROMPT = Prompt(
+    name="tool_discovery",
+    title="How to find tools",
+    description="The way from a task to the right tool on this board.",
+    arguments=[
+        PromptArgument(
+            name="mode",
+            description="hybrid: by searching (default). basic: by browsing categories.",
+            required=False,
+        )
+    ],
+)
+
+
+class Face:
+    """One board for any number of clients; `server` is what a transport runs."""
+
+    def __init__(self, board: Pegboard, profile: Profile, offers: Sequence[Offer]) -> None:
+        self.board = board
+        self.profile = profile
+        self.offers = {offer.name: offer for offer in offers}
+        self.threads = Threads()
+        self._changes = Changes(self._what_is_shown)
+        self.server: Server[Following] = Server(
+            profile.value,
+            version=__version__,
+            instructions=workflow(Workflow.HYBRID, profile=profile),
+            lifespan=self._changes.following,
+            on_list_tools=self.list_tools,
+            on_call_tool=self.call_tool,
+            on_list_prompts=self.list_prompts,
+            on_get_prompt=self.get_prompt,
+            on_subscriptions_listen=changes.listen,
+        )
+        self.server.add_notification_handler(
+            "notifications/initialized", NotificationParams, changes.initialized
+        )
+
+    def board_changed(self) -> None:
+        """Let clients know, if what they see of the board is another. May come from any thread."""
+        self._changes.board_changed()
+
+    async def list_tools(
+        self, context: Context, params: PaginatedRequestParams | None
+    ) -> ListToolsResult:
+        return ListToolsResult(tools=await self.threads.run(self._tools))
+
+    def _tools(self) -> list[Tool]:
+        return [offer.shown(self.board) for offer in self.offers.values()]
+
+    async def _what_is_shown(self) -> str:
+        tools = await self.threads.run(self._tools)
+        return "\n".join(tool.description or "" for tool in tools)
+
+    async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
+        try:
+            offer = self._offer(params.name)
+            arguments = offer.checked(self.board, params.arguments or {})
+            return await offer.respond(Asked(self.board, arguments, context, self.threads))
+        except PegboardError as error:
+            return refusal(error)
+
+    def _offer(self, name: str) -> Offer:
+        if (offer := self.offers.get(name)) is None:
+            raise UsageError(
+                f"there is no tool {one_line(name)[:60]!r} here; there are: "
+                + ", ".join(self.offers),
+                "tools of the board are found with search_tools",
+            )
+        return offer
+
+    async def list_prompts(
+        self, context: Context, params: PaginatedRequestParams | None
+    ) -> ListPromptsResult:
+        return ListPromptsResult(prompts=[PROMPT])
+
+    async def get_prompt(self, context: Context, params: GetPromptRequestParams) -> GetPromptResult:
+        if params.name != PROMPT.name:
+            raise MCPError(INVALID_PARAMS, f"there is only one prompt here: {PROMPT.name}")
+        mode = (params.arguments or {}).get("mode", Workflow.HYBRID)
+        if mode not in set(Workflow):
+            raise MCPError(INVALID_PARAMS, f"mode must be one of {', '.join(Workflow)}")
+        text = text_block(workflow(mode, profile=self.profile))
+        return GetPromptResult(
+            description=PROMPT.description, messages=[PromptMessage(role="user", content=text)]
+        )
+
+
+def make_face(
+    board: Pegboard, profile: Profile | str = Profile.PEGBOARD, *, tools_dir: str = ""
+) -> Face:
+    """`tools_dir` is for the profile `pytools`: the folder of the tools, as it was given."""
+    kind = Profile(profile)
+    offers = pytools_offers(tools_dir) if kind is Profile.PYTOOLS else OFFERS
+    return Face(board, kind, offers)

@@ -1,0 +1,272 @@
+"""`search_tools`: a question in words, the answer as short text and as structure."""
+
+import logging
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from mcp_types import CallToolResult
+
+from pegboard.app import Pegboard
+from pegboard.errors import PegboardError, UsageError
+from pegboard.model import Answer, Filters, Hit, Json, Kind, Mode, ToolType
+from pegboard.search.budget import (
+    LONGEST_SENTENCE,
+    LONGEST_SIGNATURE,
+    Detail,
+    Told,
+    as_score,
+    clipped,
+    compact,
+    fit,
+    qualified,
+    together,
+    tokens,
+)
+from pegboard.serve.census import census, label
+from pegboard.serve.replies import compact_json, one_line, reply
+from pegboard.text import first_sentence
+
+log = logging.getLogger(__name__)
+
+ALL = "all"
+MOST_HITS = 50
+LONGEST_QUERY = 2_000
+FILTERS = {
+    "kind": "kinds",
+    "category": "categories",
+    "tag": "tags",
+    "type": "tool_types",
+    "source": "sources",
+    "namespace": "namespaces",
+}
+
+DESCRIPTION = """\
+Find tools by what they do, in your own words. Ask for one capability at a time; for several, send \
+several searches in parallel. Each hit has the id to call it by, a score from 0 to 1, its signature \
+(? marks what is optional) and what it does."""
+
+
+def _texts(description: str, **each: object) -> Json:
+    one = {"type": "string", **each}
+    return {
+        "anyOf": [one, {"type": "array", "items": one, "maxItems": 20}],
+        "description": description,
+    }
+
+
+def input_schema(board: Pegboard) -> dict[str, Any]:
+    found = board.settings.search
+    return {
+        "type": "object",
+        "properties": {
+            "query": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": LONGEST_QUERY,
+                "description": "What the tool should do.",
+            },
+            "mode": {
+                "type": "string",
+                "enum": [mode.value for mode in Mode],
+                "default": found.mode,
+                "description": "hybrid: words and meaning; bm25: exact words; vector: meaning; "
+                "fuzzy: words with typing errors.",
+            },
+            "scope": {
+                "type": "string",
+                "default": ALL,
+                "description": "all, or one source by its name.",
+            },
+            "limit": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": MOST_HITS,
+                "default": found.limit,
+            },
+            "category": _texts("Only these."),
+            "tag": _texts("Only with one of these."),
+            "kind": _texts("Only these.", enum=[kind.value for kind in Kind]),
+            "type": _texts("Only tools of these types.", enum=[each.value for each in ToolType]),
+            "source": _texts("Only from these."),
+            "namespace": _texts("Only in these."),
+            "threshold": {
+                "type": "number",
+                "minimum": 0,
+                "maximum": 1,
+                "description": "Least score of a hit; 0 shows everything.",
+            },
+            "budget_tokens": {
+                "type": "integer",
+                "minimum": 1,
+                "description": "Tokens the answer may cost; shows fewer hits if need be.",
+            },
+            "executable": {
+                "type": "boolean",
+                "default": False,
+                "description": "Only what call_tool can run now.",
+            },
+            "diverse": {
+                "type": "boolean",
+                "default": False,
+                "description": "One of several that are much alike.",
+            },
+        },
+        "required": ["query"],
+        "additionalProperties": False,
+    }
+
+
+_HIT = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "string"},
+        "score": {"type": "number"},
+        "signature": {"type": "string"},
+        "description": {"type": "string"},
+        "kind": {"type": "string"},
+        "notes": {"type": "array", "items": {"type": "string"}},
+        "like_it": {"type": "integer"},
+    },
+    "required": ["id", "score"],
+}
+
+OUTPUT_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "hits": {"type": "array", "items": _HIT},
+        "nearest": {"type": "array", "items": _HIT},
+        "notices": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["hits"],
+}
+
+
+def description(board: Pegboard) -> str:
+    try:
+        return f"{DESCRIPTION}\n\n{census(board.census())}"
+    except PegboardError as error:
+        log.warning("there is no census of the board: %s", error)
+        return DESCRIPTION
+
+
+def search_tools(board: Pegboard, arguments: dict[str, Any]) -> CallToolResult:
+    threshold = arguments.get("threshold")
+    answer = board.search(
+        arguments["query"],
+        mode=arguments.get("mode"),
+        limit=int(arguments["limit"]) if "limit" in arguments else None,
+        filters=_filters(arguments),
+        threshold=threshold,
+        diverse=arguments.get("diverse", False),
+        executable=arguments.get("executable", False),
+    )
+    notices = [*answer.notices, *([] if answer.hits else _advice(board, arguments, answer))]
+    told = _told(answer, notices, arguments.get("budget_tokens"))
+    return reply(told.text, told.structured)
+
+
+def _filters(arguments: Json) -> Filters:
+    chosen = {field: _listed(arguments.get(name, ())) for name, field in FILTERS.items()}
+    scope = str(arguments.get("scope", ALL))
+    if scope != ALL:
+        if chosen["sources"] and scope not in chosen["sources"]:
+            raise UsageError(
+                f"scope {scope!r} and source {', '.join(chosen['sources'])} exclude each other",
+                "give one of them",
+            )
+        chosen["sources"] = (scope,)
+    return Filters(**chosen)
+
+
+def _listed(value: Any) -> tuple[str, ...]:  # noqa: ANN401
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _advice(board: Pegboard, arguments: Json, answer: Answer) -> list[str]:
+    """What to try when nothing was found."""
+    lines = board.census()
+    if not lines:
+        return ["the board is empty: no tools have been added to it yet"]
+    filters = _filters(arguments)
+    for what, wanted, known in (
+        ("source", filters.sources, {line.source for line in lines}),
+        ("category", filters.categories, {line.category for line in lines}),
+    ):
+        if unknown := [name for name in wanted if name not in known]:
+            names = ", ".join(label(name) for name in sorted(known)[:20])
+            return [f"there is no {what} {', '.join(map(repr, unknown))}; there are: {names}"]
+    if any(filters) or arguments.get("executable"):
+        return ["the filters may leave out what you need; try without them"]
+    if answer.nearest:
+        return ["try other words, or one capability at a time; threshold 0 shows everything"]
+    return ["try other words; mode hybrid goes by meaning as well as by words"]
+
+
+class Telling(NamedTuple):
+    text: str
+    structured: dict[str, object]
+
+    @property
+    def cost(self) -> int:
+        """Clients may put both into the context, so both count."""
+        return tokens(self.text) + tokens(compact_json(self.structured))
+
+
+def _told(answer: Answer, notices: Sequence[str], budget: int | None) -> Telling:
+    """As many hits as the budget allows for, text and structure together; always the first."""
+    found = answer.hits or answer.nearest
+    if budget is None:
+        return _telling(answer, compact(found), notices)
+    for count in range(len(found), 0, -1):
+        base = _telling(answer, compact(found[:count]), notices)
+        told = fit(found[:count], tokens(together(compact(found[:count]))) + budget - base.cost)
+        telling = _telling(answer, told, notices)
+        if len(told) == count and telling.cost <= budget:
+            return telling
+    return _telling(answer, fit(found[:1], 0), notices)
+
+
+def _telling(answer: Answer, told: Sequence[Told], notices: Sequence[str]) -> Telling:
+    lines = [] if answer.hits else ["No tool fits."]
+    if told and not answer.hits:
+        lines[0] += " Nearest, though none of them fits:"
+    if told:
+        lines += [_with_notes(each) for each in told]
+    lines += [f"note: {one_line(notice)}" for notice in notices]
+    hits = [_structured(each) for each in told]
+    structured: dict[str, object] = {"hits": hits if answer.hits else []}
+    if hits and not answer.hits:
+        structured["nearest"] = hits
+    if notices:
+        structured["notices"] = list(notices)
+    return Telling("\n".join(lines), structured)
+
+
+def _with_notes(told: Told) -> str:
+    notes = told.hit.notes if told.detail is not Detail.NAME else ()
+    return "\n  ".join([told.text, *(f"note: {one_line(note)}" for note in notes)])
+
+
+def _structured(told: Told) -> dict[str, object]:
+    """What is needed to choose and to call. Source, category and name are the parts of the id."""
+    hit = told.hit
+    found: dict[str, object] = {
+        "id": qualified(hit.namespace, hit.id),
+        "score": float(as_score(hit.score)),
+    }
+    if told.detail is Detail.NAME:
+        return found
+    found["signature"] = clipped(one_line(hit.signature), LONGEST_SIGNATURE)
+    found["description"] = clipped(first_sentence(hit.description), LONGEST_SENTENCE)
+    return found | _remarks(hit)
+
+
+def _remarks(hit: Hit) -> dict[str, object]:
+    found: dict[str, object] = {}
+    if hit.kind is not Kind.TOOL:
+        found["kind"] = hit.kind.value
+    if hit.notes:
+        found["notes"] = list(hit.notes)
+    if hit.like_it:
+        found["like_it"] = len(hit.like_it)
+    return found

@@ -1,0 +1,110 @@
+"""What an entry in a face's table of tools is made of."""
+
+import threading
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+import anyio
+import anyio.to_thread
+from mcp.server.context import ServerRequestContext
+from mcp_types import CallToolResult, Tool, ToolAnnotations
+
+from pegboard.app import Pegboard
+from pegboard.model import Json
+from pegboard.serve.arguments import checked
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+THREADS = 8
+
+
+class Threads:
+    """Where the board is asked, so that the event loop never waits for it."""
+
+    def __init__(self) -> None:
+        self._limiter = anyio.CapacityLimiter(THREADS)
+        self._running = 0
+        self._change = threading.Condition()
+
+    async def run(self, work: Callable[[], R]) -> R:
+        """Given up, but not stopped, if the caller is cancelled."""
+        return await self._run(work, abandon=True)
+
+    async def run_to_end(self, work: Callable[[], R]) -> R:
+        """Finished even if the caller is cancelled meanwhile."""
+        return await self._run(work, abandon=False)
+
+    async def _run(self, work: Callable[[], R], *, abandon: bool) -> R:
+        return await anyio.to_thread.run_sync(
+            self._counted, work, abandon_on_cancel=abandon, limiter=self._limiter
+        )
+
+    def _counted(self, work: Callable[[], R]) -> R:
+        with self._change:
+            self._running += 1
+        try:
+            return work()
+        finally:
+            with self._change:
+                self._running -= 1
+                self._change.notify_all()
+
+    def rest(self, seconds: float) -> bool:
+        """Wait until nothing runs any more; false if something still does after so long."""
+        with self._change:
+            return self._change.wait_for(lambda: not self._running, seconds)
+
+
+Context = ServerRequestContext[Any]
+
+
+class Asked(NamedTuple):
+    """One call to one of our tools; the arguments have been checked."""
+
+    board: Pegboard
+    arguments: dict[str, Any]
+    context: Context
+    threads: Threads
+
+
+Respond = Callable[[Asked], Awaitable[CallToolResult]]
+Schema = dict[str, Any]
+
+
+class Offer(NamedTuple):
+    """A tool as it is shown, and what answers a call to it."""
+
+    name: str
+    title: str
+    describe: Callable[[Pegboard], str]
+    input_schema: Callable[[Pegboard], Schema]
+    respond: Respond
+    output_schema: Schema | None = None
+    hints: ToolAnnotations = ToolAnnotations()
+    check: Callable[[str, Schema, Json], dict[str, Any]] = checked
+
+    def checked(self, board: Pegboard, arguments: Json) -> dict[str, Any]:
+        return self.check(self.name, self.input_schema(board), arguments)
+
+    def shown(self, board: Pegboard) -> Tool:
+        return Tool(
+            name=self.name,
+            title=self.title,
+            description=self.describe(board),
+            input_schema=self.input_schema(board),
+            output_schema=self.output_schema,
+            annotations=self.hints,
+        )
+
+
+def in_thread(answer: Callable[[Pegboard, dict[str, Any]], CallToolResult]) -> Respond:
+    async def respond(asked: Asked) -> CallToolResult:
+        return await asked.threads.run(partial(answer, asked.board, asked.arguments))
+
+    return respond
+
+
+def always(value: R) -> Callable[[Pegboard], R]:
+    return lambda board: value

@@ -1,0 +1,127 @@
+"""How MCP servers are written down: in clients' JSON files, in `pegboard.toml`, on a command line.
+
+What is made here is stored, so nothing in it is a secret: one in a JSON file is replaced by a
+reference to its place, one anywhere else is refused.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pegboard.calls import NOTHING, ServerConfig, Transport
+from pegboard.errors import ConfigError, UsageError
+from pegboard.sources import commented_json
+from pegboard.sources.mcp_keys import Place, Reading, kind_of
+
+GROUPS = ("mcpServers", "servers", "mcp_servers", "mcp-servers", "ptc_servers", "ptc-servers")
+"""Where files keep their servers: most clients, VS Code, and freeact's two kinds."""
+
+_FROM_FILE = re.compile(r"\$\{file:([^}#]*)#[^}]*\}")
+_SHORT = 160
+
+
+def read_file(path: Path) -> list[ServerConfig]:
+    """Every server of a JSON file; the first thing that is wrong with one is an error."""
+    path = path.expanduser().absolute()
+    project = path.parent.parent if path.parent.name in (".vscode", ".cursor") else None
+    found: dict[str, ServerConfig] = {}
+    written: dict[str, str] = {}
+    for pointer, name, table in _servers(path, commented_json.read(path)):
+        where = f"{path}: server {name!r}"
+        if not isinstance(table, dict):
+            raise ConfigError(f"{where} is {kind_of(table)}; it must be an object")
+        place = Place(
+            where, folder=project or path.parent, project=project, file=path, pointer=pointer
+        )
+        config = Reading(name, table, place).config()
+        if config.name in found:
+            raise ConfigError(
+                f"{path}: the servers {written[config.name]!r} and {name!r} would both be named"
+                f" {config.name!r}",
+                "rename one of them",
+            )
+        found[config.name] = config
+        written[config.name] = name
+    if not found:
+        raise ConfigError(
+            f"{path} names no servers",
+            f"they are looked for under {', '.join(GROUPS[:-1])} or {GROUPS[-1]}",
+        )
+    return list(found.values())
+
+
+def from_table(name: str, table: Mapping[str, object], *, where: str) -> ServerConfig:
+    """A table `[mcp.servers.NAME]`; `where` is the path of the settings file it stands in."""
+    place = Place(f"{where}: mcp.servers.{name}", folder=Path(where).parent)
+    return Reading(name, table, place).config()._replace(declared_in=where)
+
+
+def from_command(
+    name: str, argv: Sequence[str], *, env: Mapping[str, str] = NOTHING, cwd: str = ""
+) -> ServerConfig:
+    if not argv:
+        raise UsageError(f"no command for the server {name!r}", "write it after --")
+    table = {"command": argv[0], "args": list(argv[1:]), "env": dict(env), "cwd": cwd}
+    return Reading(name, table, Place(f"server {name!r}", UsageError)).config()
+
+
+def from_url(
+    name: str, url: str, headers: Mapping[str, str] = NOTHING, *, transport: Transport | None = None
+) -> ServerConfig:
+    table = {"url": url, "headers": dict(headers), "type": transport}
+    return Reading(name, table, Place(f"server {name!r}", UsageError)).config()
+
+
+def as_json(config: ServerConfig) -> dict[str, object]:
+    plain = {name: _plain(value) for name, value in config._asdict().items()}
+    return plain | {"transport": config.transport.value}
+
+
+def from_json(row: Mapping[str, Any]) -> ServerConfig:
+    """What `as_json` made; fields that it did not have then get their default."""
+    said = {name: row[name] for name in ServerConfig._fields if name in row}
+    said = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in said.items()
+    }
+    return ServerConfig(**(said | {"transport": Transport(row["transport"])}))
+
+
+def location(config: ServerConfig) -> str:
+    """The command line or address in one short line, for people."""
+    told = config.url or shlex.join([config.command, *config.args])
+    told = _FROM_FILE.sub(lambda found: f"<from {Path(found[1]).name}>", told)
+    told = " ".join(told.split())
+    return told if len(told) <= _SHORT else f"{told[: _SHORT - 1]}…"
+
+
+def _servers(path: Path, document: object) -> Iterator[tuple[tuple[str, ...], str, object]]:
+    """Pointer, name and table of each server."""
+    if not isinstance(document, dict):
+        raise ConfigError(f"{path} holds {kind_of(document)}; it must hold an object")
+    nested = document.get("mcp")
+    places: list[tuple[tuple[str, ...], object]] = [
+        ((key,), document[key]) for key in GROUPS if key in document
+    ]
+    if isinstance(nested, dict) and "servers" in nested:
+        places.append((("mcp", "servers"), nested["servers"]))
+    for pointer, group in places:
+        if not isinstance(group, commented_json.Object):
+            raise ConfigError(
+                f"{path}: {'.'.join(pointer)} is {kind_of(group)};"
+                " it must be an object with a server under each name"
+            )
+        if group.repeated:
+            raise ConfigError(
+                f"{path}: {'.'.join(pointer)} has {group.repeated[0]!r} more than once",
+                "rename or remove one of them",
+            )
+        for name, table in group.items():
+            yield (*pointer, name), name, table
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value) if isinstance(value, tuple) else value
