@@ -255,8 +255,11 @@ class Ledger(Protocol):
 
     def rejections(self) -> list[Rejection]: ...
 
-    def put_server(self, config: ServerConfig) -> None:
-        """An MCP server, and the source that reads it, in one transaction."""
+    def put_server(self, config: ServerConfig, location: str) -> None:
+        """An MCP server, and the source that reads it, in one transaction.
+
+        `location` is what people are told of where it is.
+        """
         ...
 
     def servers(self) -> list[Server]: ...

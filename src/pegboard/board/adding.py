@@ -10,6 +10,7 @@ from pegboard.errors import UsageError
 from pegboard.gate.admission import NAMESPACE_RULE, is_namespace
 from pegboard.model import SourceRecord
 from pegboard.ports import Source, Store
+from pegboard.sources.mcp_config import location
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}")
 
@@ -70,7 +71,7 @@ def add_servers(store: Store, configs: Sequence[ServerConfig]) -> None:
                 f"to change that, first: pegboard remove {config.name}",
             )
     for config in configs:
-        store.ledger.put_server(config)
+        store.ledger.put_server(config, location(config))
 
 
 def follow_files(store: Store, declared: Sequence[ServerConfig], files: Sequence[str]) -> None:
@@ -83,7 +84,7 @@ def follow_files(store: Store, declared: Sequence[ServerConfig], files: Sequence
     add_servers(store, [config for config in declared if known.get(config.name) != config])
     for name, config in known.items():
         if config.enabled and config.declared_in in files and name not in wanted:
-            store.ledger.put_server(config._replace(enabled=False))
+            store.ledger.put_server(config._replace(enabled=False), location(config))
             store.items.retire(name, [], time.time(), 0.0)
 
 

@@ -89,14 +89,7 @@ def add_mcp(
 def _from_file(file: Path, name: str | None, target: Sequence[str]) -> list[ServerConfig]:
     if target:
         raise UsageError("--from takes servers from a file; leave the command or URL out")
-    found = mcp_config.read_file(file)
-    if name is None:
-        return found
-    chosen = [each for each in found if each.name == name]
-    if not chosen:
-        known = ", ".join(each.name for each in found)
-        raise UsageError(f"{file} has no server {name!r}", f"it has: {known}")
-    return chosen
+    return mcp_config.read_file(file, only=name)
 
 
 def _given(

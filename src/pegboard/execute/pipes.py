@@ -6,10 +6,6 @@ seconds for a server that does not stop, and hands stderr on.
 
 import asyncio
 import logging
-import os
-import signal
-import sys
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -24,24 +20,13 @@ from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
 
 from pegboard.calls import ServerConfig
 from pegboard.errors import ServerUnavailable
+from pegboard.execute.child import KEPT, LAST_WORDS, LINGER, Child
 
 log = logging.getLogger(__name__)
 
 MAX_LINE = 32 << 20
 MAX_JUNK = 1_000
 """Lines in a row that are no messages, such as a banner, before the server is given up."""
-
-LAST_WORDS = 4_096
-_KEPT = 2 * LAST_WORDS
-"""More than is shown: a secret at the edge must be whole to be recognised and hidden."""
-
-HIGH_WATER = 1 << 20
-UNTIL_TERM = 0.3
-UNTIL_KILL = 0.5
-UNTIL_REAPED = 0.2
-LINGER = 0.25
-"""What a process wrote just before it ended may arrive after the news of its end."""
-_LOOK = 0.01
 
 Hide = Callable[[str], str]
 
@@ -51,9 +36,10 @@ class Pipes:
         self.config = config
         self._environ = inherited(environ) | dict(config.env)
         self._hide = hide
-        self._child: _Child | None = None
+        self._child: Child | None = None
         self._outbox: MemoryObjectReceiveStream[SessionMessage] | None = None
         self._fault = ""
+        self.expired = False
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[TransportStreams]:
@@ -90,12 +76,12 @@ class Pipes:
         words = f"; its last words on stderr: {said[-LAST_WORDS:]}" if said else ""
         return f"{self._fault}{words}".removeprefix("; ")
 
-    async def _start(self) -> "_Child":
+    async def _start(self) -> Child:
         config = self.config
         loop = asyncio.get_running_loop()
         try:
             _, child = await loop.subprocess_exec(
-                _Child,
+                Child,
                 config.command,
                 *config.args,
                 env=self._environ,
@@ -124,7 +110,7 @@ class Pipes:
         )
 
     async def _receive(
-        self, child: "_Child", inbox: MemoryObjectSendStream[SessionMessage | Exception]
+        self, child: Child, inbox: MemoryObjectSendStream[SessionMessage | Exception]
     ) -> None:
         with inbox, suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             try:
@@ -135,7 +121,7 @@ class Pipes:
                 self._fault = await self._last_of(child)
 
     async def _hand_on(
-        self, child: "_Child", inbox: MemoryObjectSendStream[SessionMessage | Exception]
+        self, child: Child, inbox: MemoryObjectSendStream[SessionMessage | Exception]
     ) -> None:
         lines = _Lines()
         junk = 0
@@ -154,9 +140,9 @@ class Pipes:
                     )
 
     def _shown(self, line: bytes) -> str:
-        return self._hide(line[:_KEPT].decode("utf-8", "replace"))[:200]
+        return self._hide(line[:KEPT].decode("utf-8", "replace"))[:200]
 
-    async def _last_of(self, child: "_Child") -> str:
+    async def _last_of(self, child: Child) -> str:
         with anyio.move_on_after(LINGER):
             await child.exited.wait()
         command = self._hide(self.config.command)
@@ -168,7 +154,7 @@ class Pipes:
 
     async def _send(
         self,
-        child: "_Child",
+        child: Child,
         outbox: MemoryObjectReceiveStream[SessionMessage],
         inbox: MemoryObjectSendStream[SessionMessage | Exception],
     ) -> None:
@@ -223,141 +209,3 @@ def _message(line: bytes) -> JSONRPCMessage | None:
         return jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
         return None
-
-
-class _Child(asyncio.SubprocessProtocol):
-    """A process in a group of its own. Its stdout waits to be read, its stderr never."""
-
-    def __init__(self) -> None:
-        self.exited = asyncio.Event()
-        self.gone = False
-        self._transport: asyncio.SubprocessTransport | None = None
-        self._chunks: deque[bytes] = deque()
-        self._waiting = 0
-        self._ended = False
-        self._leaving = False
-        self._arrived = asyncio.Event()
-        self._writable = asyncio.Event()
-        self._writable.set()
-        self._stderr = bytearray()
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        if isinstance(transport, asyncio.SubprocessTransport):
-            self._transport = transport
-
-    @property
-    def _process(self) -> asyncio.SubprocessTransport:
-        if self._transport is None:
-            raise RuntimeError("the process has not been started")
-        return self._transport
-
-    @property
-    def returncode(self) -> int | None:
-        return self._process.get_returncode()
-
-    def last_words(self) -> str:
-        return bytes(self._stderr[-_KEPT:]).decode("utf-8", "replace").strip()
-
-    async def read(self) -> bytes:
-        """The next piece of stdout; nothing at its end."""
-        while not self._chunks:
-            if self._ended:
-                return b""
-            self._arrived.clear()
-            await self._arrived.wait()
-        chunk = self._chunks.popleft()
-        self._waiting -= len(chunk)
-        if self._waiting < HIGH_WATER:
-            self._let_stdout(go_on=True)
-        return chunk
-
-    async def write(self, data: bytes) -> bool:
-        """Whether stdin took it; waits while the process does not read."""
-        stdin = self._process.get_pipe_transport(0)
-        if not isinstance(stdin, asyncio.WriteTransport) or stdin.is_closing():
-            return False
-        stdin.write(data)
-        await self._writable.wait()
-        return not stdin.is_closing()
-
-    async def stop(self) -> None:
-        """All of the group, within about a second, whatever it does."""
-        self._leaving = True
-        self._let_stdout(go_on=True)
-        if (stdin := self._process.get_pipe_transport(0)) is not None:
-            stdin.close()
-        await self._until(self.exited.is_set, UNTIL_TERM)
-        if self._alive():
-            self.signal(hard=False)
-            await self._until(lambda: not self._alive(), UNTIL_KILL)
-        if self._alive():
-            self.signal(hard=True)
-        await self._until(self.exited.is_set, UNTIL_REAPED)
-        self.gone = True
-        with suppress(PermissionError, ProcessLookupError):
-            self._process.close()
-
-    async def _until(self, condition: Callable[[], bool], seconds: float) -> None:
-        with anyio.move_on_after(seconds):
-            while not condition():
-                await anyio.sleep(_LOOK)
-
-    def _alive(self) -> bool:
-        """Whether any process of the group is left, the server or a child of it."""
-        if sys.platform == "win32":
-            return not self.exited.is_set()
-        try:
-            os.killpg(self._process.get_pid(), 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:
-            return True
-        return True
-
-    def signal(self, *, hard: bool) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            if sys.platform == "win32":
-                self._process.kill()
-            else:
-                os.killpg(self._process.get_pid(), signal.SIGKILL if hard else signal.SIGTERM)
-
-    def _let_stdout(self, *, go_on: bool) -> None:
-        stdout = self._transport.get_pipe_transport(1) if self._transport else None
-        if isinstance(stdout, asyncio.ReadTransport) and not stdout.is_closing():
-            if go_on:
-                stdout.resume_reading()
-            else:
-                stdout.pause_reading()
-
-    def pipe_data_received(self, fd: int, data: bytes) -> None:
-        if fd == 2:
-            self._stderr += data
-            if len(self._stderr) > 2 * _KEPT:
-                del self._stderr[:-_KEPT]
-        elif not self._leaving:
-            self._chunks.append(data)
-            self._waiting += len(data)
-            self._arrived.set()
-            if self._waiting >= HIGH_WATER:
-                self._let_stdout(go_on=False)
-
-    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
-        if fd == 1:
-            self._end()
-        elif fd == 0:
-            self._writable.set()
-
-    def process_exited(self) -> None:
-        self.exited.set()
-        # A child of the server may hold its stdout open for ever.
-        asyncio.get_running_loop().call_later(LINGER, self._end)
-
-    def _end(self) -> None:
-        self._ended = True
-        self._arrived.set()
-
-    def pause_writing(self) -> None:
-        self._writable.clear()
-
-    def resume_writing(self) -> None:
-        self._writable.set()

@@ -6,9 +6,11 @@ from typing import Any
 
 import anyio
 import anyio.abc
+from mcp.client._transport import ReadStream, WriteStream
 from mcp.shared.dispatcher import CallOptions, OnNotify, OnNotifyIntercept, OnRequest
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
+from mcp.shared.message import SessionMessage
 from mcp.shared.transport_context import TransportContext
 from mcp_types import RequestId, Result, methods
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -30,8 +32,16 @@ class FaithfulDispatcher(JSONRPCDispatcher[TransportContext]):
     The SDK is given a stand-in that it accepts; `take` gives what the server wrote for it.
     """
 
-    ended: anyio.Event
-    """Set when the server can no longer be heard."""
+    def __init__(
+        self,
+        read: ReadStream[SessionMessage | Exception],
+        write: WriteStream[SessionMessage],
+    ) -> None:
+        super().__init__(read, write)
+        self.ended = anyio.Event()
+        """Set when the server can no longer be heard."""
+        self._written: dict[int, dict[str, Any]] = {}
+        self._numbers = count()
 
     async def run(
         self,
@@ -41,9 +51,6 @@ class FaithfulDispatcher(JSONRPCDispatcher[TransportContext]):
         *,
         task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
     ) -> None:
-        self._written: dict[int, dict[str, Any]] = {}
-        self._numbers = count()
-        self.ended = anyio.Event()
         try:
             await super().run(on_request, on_notify, on_notify_intercept, task_status=task_status)
         finally:

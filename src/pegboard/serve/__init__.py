@@ -1,1 +1,1 @@
-"""The faces: how agents and programs reach a board. They parse and render; the board does the rest."""
+"""The faces: how agents and programs reach a board. They only parse and render."""

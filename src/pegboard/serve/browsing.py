@@ -15,7 +15,9 @@ MOST_LISTED = 200
 LISTED = 50
 LONGEST_SENTENCE = 120
 
-CATEGORIES_DESCRIPTION = "The categories of each source on the board, with how many tools they have."
+CATEGORIES_DESCRIPTION = (
+    "The categories of each source on the board, with how many tools they have."
+)
 
 CATEGORIES_INPUT: dict[str, Any] = {
     "type": "object",

@@ -72,9 +72,7 @@ async def call_tool(asked: Asked) -> CallToolResult:
     return _passed_on(result)
 
 
-async def _followed(
-    call: "asyncio.Future[CallResult]", progress: "Progress | None"
-) -> CallResult:
+async def _followed(call: "asyncio.Future[CallResult]", progress: "Progress | None") -> CallResult:
     if progress is None:
         return await call
     try:

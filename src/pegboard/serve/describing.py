@@ -19,8 +19,8 @@ MOST_LETTERS = 40_000
 """Of all that one answer tells; the tools share it."""
 
 DESCRIPTION = """\
-Everything about a tool before you call it: parameters as JSON Schema, the whole description, type, \
-tags, and whether something is the matter with it."""
+Everything about a tool before you call it: parameters as JSON Schema, the whole description, \
+type, tags, and whether something is the matter with it."""
 
 _NAME = {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}
 

@@ -101,9 +101,7 @@ def search_tools(tools_dir: str, board: Pegboard, arguments: dict[str, Any]) -> 
         arguments["query"],
         mode=arguments["mode"],
         limit=arguments["limit"],
-        filters=Filters(
-            kinds=(Kind.TOOL.value,), sources=SCOPES if scope == "all" else (scope,)
-        ),
+        filters=Filters(kinds=(Kind.TOOL.value,), sources=SCOPES if scope == "all" else (scope,)),
         threshold=0.0,
     )
     found = [_result(tools_dir, hit) for hit in answer.hits]

@@ -42,16 +42,13 @@ FILTERS = {
 
 DESCRIPTION = """\
 Find tools by what they do, in your own words. Ask for one capability at a time; for several, send \
-several searches in parallel. Each hit has the id to call it by, a score from 0 to 1, its signature \
-(? marks what is optional) and what it does."""
+several searches in parallel. Each hit has the id to call it by, a score from 0 to 1, its \
+signature (? marks what is optional) and what it does."""
 
 
-def _texts(description: str, **each: object) -> Json:
-    one = {"type": "string", **each}
-    return {
-        "anyOf": [one, {"type": "array", "items": one, "maxItems": 20}],
-        "description": description,
-    }
+def _texts(description: str) -> Json:
+    one = {"type": "string"}
+    return {"anyOf": [one, {"type": "array", "items": one}], "description": description}
 
 
 def input_schema(board: Pegboard) -> dict[str, Any]:
@@ -83,10 +80,10 @@ def input_schema(board: Pegboard) -> dict[str, Any]:
                 "maximum": MOST_HITS,
                 "default": found.limit,
             },
-            "category": _texts("Only these."),
+            "category": _texts("Only in these."),
             "tag": _texts("Only with one of these."),
-            "kind": _texts("Only these.", enum=[kind.value for kind in Kind]),
-            "type": _texts("Only tools of these types.", enum=[each.value for each in ToolType]),
+            "kind": _texts(f"Only {', '.join(Kind)}."),
+            "type": _texts(f"Only {', '.join(ToolType)}."),
             "source": _texts("Only from these."),
             "namespace": _texts("Only in these."),
             "threshold": {
@@ -150,39 +147,42 @@ def description(board: Pegboard) -> str:
 
 
 def search_tools(board: Pegboard, arguments: dict[str, Any]) -> CallToolResult:
-    threshold = arguments.get("threshold")
     answer = board.search(
         arguments["query"],
         mode=arguments.get("mode"),
         limit=int(arguments["limit"]) if "limit" in arguments else None,
         filters=_filters(arguments),
-        threshold=threshold,
+        threshold=arguments.get("threshold"),
         diverse=arguments.get("diverse", False),
         executable=arguments.get("executable", False),
     )
     notices = [*answer.notices, *([] if answer.hits else _advice(board, arguments, answer))]
-    told = _told(answer, notices, arguments.get("budget_tokens"))
+    told = telling(answer, notices, arguments.get("budget_tokens"))
     return reply(told.text, told.structured)
 
 
-def _filters(arguments: Json) -> Filters:
+def _filters(arguments: dict[str, Any]) -> Filters:
     chosen = {field: _listed(arguments.get(name, ())) for name, field in FILTERS.items()}
+    for name, known in (("kind", Kind), ("type", ToolType)):
+        for each in chosen[FILTERS[name]]:
+            if each not in set(known):
+                raise UsageError(f"{name} is {each[:60]!r}; it must be one of {', '.join(known)}")
     scope = str(arguments.get("scope", ALL))
     if scope != ALL:
         if chosen["sources"] and scope not in chosen["sources"]:
+            others = ", ".join(chosen["sources"])[:200]
             raise UsageError(
-                f"scope {scope!r} and source {', '.join(chosen['sources'])} exclude each other",
-                "give one of them",
+                f"scope {scope[:60]!r} is not among the sources {others}", "give one of them"
             )
         chosen["sources"] = (scope,)
     return Filters(**chosen)
 
 
-def _listed(value: Any) -> tuple[str, ...]:  # noqa: ANN401
+def _listed(value: str | Sequence[str]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
 
 
-def _advice(board: Pegboard, arguments: Json, answer: Answer) -> list[str]:
+def _advice(board: Pegboard, arguments: dict[str, Any], answer: Answer) -> list[str]:
     """What to try when nothing was found."""
     lines = board.census()
     if not lines:
@@ -212,26 +212,24 @@ class Telling(NamedTuple):
         return tokens(self.text) + tokens(compact_json(self.structured))
 
 
-def _told(answer: Answer, notices: Sequence[str], budget: int | None) -> Telling:
+def telling(answer: Answer, notices: Sequence[str], budget: int | None) -> Telling:
     """As many hits as the budget allows for, text and structure together; always the first."""
     found = answer.hits or answer.nearest
     if budget is None:
-        return _telling(answer, compact(found), notices)
+        return _written(answer, compact(found), notices)
     for count in range(len(found), 0, -1):
-        base = _telling(answer, compact(found[:count]), notices)
+        base = _written(answer, compact(found[:count]), notices)
         told = fit(found[:count], tokens(together(compact(found[:count]))) + budget - base.cost)
-        telling = _telling(answer, told, notices)
-        if len(told) == count and telling.cost <= budget:
-            return telling
-    return _telling(answer, fit(found[:1], 0), notices)
+        written = _written(answer, told, notices)
+        if len(told) == count and written.cost <= budget:
+            return written
+    return _written(answer, fit(found[:1], 0), notices)
 
 
-def _telling(answer: Answer, told: Sequence[Told], notices: Sequence[str]) -> Telling:
-    lines = [] if answer.hits else ["No tool fits."]
-    if told and not answer.hits:
-        lines[0] += " Nearest, though none of them fits:"
-    if told:
-        lines += [_with_notes(each) for each in told]
+def _written(answer: Answer, told: Sequence[Told], notices: Sequence[str]) -> Telling:
+    nothing = "No tool fits. Nearest, though none of them fits:" if told else "No tool fits."
+    lines = [] if answer.hits else [nothing]
+    lines += [_with_notes(each) for each in told]
     lines += [f"note: {one_line(notice)}" for notice in notices]
     hits = [_structured(each) for each in told]
     structured: dict[str, object] = {"hits": hits if answer.hits else []}

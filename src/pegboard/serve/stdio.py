@@ -1,19 +1,13 @@
-"""A face over standard input and output, for a client that starts Pegboard as its child.
-
-Whatever else writes to standard output meanwhile goes to standard error, and children read nothing.
-Reading and writing are done in threads that end with the process: a read cannot be called off, and
-a client that does not read must not keep us.
-"""
+"""A face over standard input and output, for a client that starts Pegboard as its child."""
 
 import asyncio
 import logging
 import os
-import queue
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from types import FrameType
 
@@ -21,45 +15,122 @@ import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.lowlevel.server import NotificationOptions
 from mcp.shared.message import SessionMessage
-from mcp_types import (
-    JSONRPCError,
-    JSONRPCNotification,
-    JSONRPCRequest,
-    JSONRPCResponse,
-    RequestId,
-    jsonrpc_message_adapter,
-)
-from pydantic import ValidationError
 
+from pegboard.errors import UsageError
 from pegboard.serve.face import Face
+from pegboard.serve.wire import Wire
 
 log = logging.getLogger(__name__)
 
-CHUNK = 1 << 16
 ANSWER_SECONDS = 0.5
-"""How long answers may take that were still being worked on when the input ended."""
+"""For answers that were being worked on when the input ended."""
 END_SECONDS = 0.5
-"""How long the server may take after that, and its threads after it."""
+"""For the server to end after that; then for its threads."""
 
-ReadSend = MemoryObjectSendStream[SessionMessage | Exception]
-WriteReceive = MemoryObjectReceiveStream[SessionMessage]
+Incoming = MemoryObjectSendStream[SessionMessage | Exception]
+Outgoing = MemoryObjectReceiveStream[SessionMessage]
 
 
-def run_stdio(face: Face) -> bool:
-    """Serve until the input ends or a signal comes; false if something still asks the board then.
+def run_stdio(face: Face) -> None:
+    """Serve until the input ends or SIGTERM or SIGINT comes; at most 1.5 seconds longer.
 
-    Close the board next, then call `end_process`.
+    Close the board next, and then call `end_process`.
     """
     anyio.run(serve_stdio, face)
-    return face.threads.rest(END_SECONDS)
+    if not face.threads.rest(END_SECONDS):
+        log.warning("a request was still being worked on and was given up")
 
 
 def end_process(code: int = 0) -> None:
-    """The last thing to do, when the board is closed: no thread that is stuck can hold us up."""
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):
-            stream.flush()
+    """The last thing to do, with the board closed: whatever thread is stuck cannot hold us up."""
+    end = time.monotonic() + END_SECONDS
     here = threading.current_thread()
-    if any(not each.daemon and each is not here for each in threading.enumerate()):
-        os._exit(code)
+    for each in threading.enumerate():
+        if each is not here and not each.daemon:
+            each.join(max(end - time.monotonic(), 0))
+            if each.is_alive():
+                with suppress(OSError, ValueError):
+                    sys.stderr.flush()
+                os._exit(code)
     sys.exit(code)
+
+
+async def serve_stdio(face: Face) -> None:
+    into, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    write, out = anyio.create_memory_object_stream[SessionMessage](0)
+    options = face.server.create_initialization_options(NotificationOptions(tools_changed=True))
+    with _private_streams() as (incoming, outgoing):
+        wire = Wire(incoming, outgoing)
+        async with anyio.create_task_group() as all_of_it:
+            stop = all_of_it.cancel_scope.cancel
+            all_of_it.start_soon(_receive, wire, into, stop)
+            with _told_by_signals(stop):
+                async with anyio.create_task_group() as serving:
+                    serving.start_soon(_send, wire, out, stop)
+                    await face.server.run(read, write, options)
+                stop()
+
+
+async def _receive(wire: Wire, into: Incoming, stop: Callable[[], None]) -> None:
+    async with into:
+        await wire.receive(into)
+        await wire.answered(ANSWER_SECONDS)
+    await anyio.sleep(END_SECONDS)
+    stop()
+
+
+async def _send(wire: Wire, out: Outgoing, stop: Callable[[], None]) -> None:
+    try:
+        await wire.send(out)
+    except OSError as error:
+        log.info("the client is gone: %s", error)
+        stop()
+
+
+@contextmanager
+def _private_streams() -> Iterator[tuple[int, int]]:
+    """Standard input and output for nobody but us.
+
+    Meanwhile whatever else is printed goes to standard error, and children find no input. The
+    descriptors stay open afterwards, because a thread may still be waiting on them.
+    """
+    try:
+        incoming, outgoing = os.dup(0), os.dup(1)
+    except OSError as error:
+        raise UsageError(
+            f"standard input or output cannot be used: {error.strerror}",
+            "pegboard mcp is started by an MCP client",
+        ) from error
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    try:
+        os.dup2(2, 1)
+    except OSError:  # there is no standard error
+        os.dup2(nowhere, 1)
+    os.close(nowhere)
+    try:
+        yield incoming, outgoing
+    finally:
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+        os.dup2(incoming, 0)
+        os.dup2(outgoing, 1)
+
+
+@contextmanager
+def _told_by_signals(stop: Callable[[], None]) -> Iterator[None]:
+    """Only the main thread hears signals."""
+    loop = asyncio.get_running_loop()
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        loop.call_soon_threadsafe(stop)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -8,9 +8,8 @@ from pathlib import Path
 from pegboard.errors import ConfigError
 
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
-_COMMENT = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?\*/", re.DOTALL)
-_COMMA = re.compile(rf"({_STRING})|(?<=[^\s\[{{,])(\s*),(?=\s*[}}\]])", re.DOTALL)
-_NOT_A_BREAK = re.compile(r"[^\n]")
+_COMMENT = rf"(?s){_STRING}|//[^\n]*|/\*.*?\*/"
+_COMMA = rf"(?s)({_STRING})|(?<=[^\s\[{{,])(\s*),(?=\s*[}}\]])"
 
 
 class Object(dict[str, object]):
@@ -42,30 +41,11 @@ def read(path: Path) -> object:
         raise ConfigError(f"{path} is not JSON that can be read: {error}") from error
 
 
-def look_up(path: Path, pointer: str) -> str:
-    """The text or number that a JSON pointer leads to; of what it is, no message says a word."""
-    place = read(path)
-    for part in pointer.split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(place, dict):
-            place = place.get(key)
-        elif isinstance(place, list) and key.isdecimal() and int(key) < len(place):
-            place = place[int(key)]
-        else:
-            place = None
-    if isinstance(place, bool) or not isinstance(place, str | int | float):
-        raise ConfigError(
-            f"{path} has no text at {pointer} any more",
-            "put it back, or add the server again: pegboard add mcp --from FILE",
-        )
-    return str(place)
-
-
 def _plain(text: str) -> str:
     """The same length and lines, so that an error's place is the place in the file."""
-    bare = _COMMENT.sub(lambda found: _blank(found[0]), text)
-    return _COMMA.sub(lambda found: found[1] or f"{found[2]} ", bare)
+    bare = re.sub(_COMMENT, lambda found: _blank(found[0]), text)
+    return re.sub(_COMMA, lambda found: found[1] or f"{found[2]} ", bare)
 
 
 def _blank(found: str) -> str:
-    return found if found.startswith('"') else _NOT_A_BREAK.sub(" ", found)
+    return found if found.startswith('"') else re.sub(r"[^\n]", " ", found)

@@ -65,9 +65,8 @@ class McpSource:
         try:
             digest = self._hash(tool)
             if repeated:
-                raise _Refused(
-                    "duplicate_id", "the server lists another tool of this name before it"
-                )
+                reason = "the server lists a tool of this name before it; it has to rename one"
+                raise _Refused("duplicate_id", reason)
             return Candidate(self._config.name, origin, digest, self._fields(_checked(tool)))
         except _Refused as refused:
             return Rejection(self._config.name, origin, digest, refused.code, refused.reason)

@@ -8,7 +8,6 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from pegboard.calls import NOTHING, ServerConfig, Transport
 from pegboard.errors import ConfigError, UsageError
@@ -18,17 +17,19 @@ from pegboard.sources.mcp_keys import Place, Reading, kind_of
 GROUPS = ("mcpServers", "servers", "mcp_servers", "mcp-servers", "ptc_servers", "ptc-servers")
 """Where files keep their servers: most clients, VS Code, and freeact's two kinds."""
 
-_FROM_FILE = re.compile(r"\$\{file:([^}#]*)#[^}]*\}")
+_FROM_FILE = r"\$\{file:([^}#]*)#[^}]*\}"
 _SHORT = 160
 
 
-def read_file(path: Path) -> list[ServerConfig]:
-    """Every server of a JSON file; the first thing that is wrong with one is an error."""
+def read_file(path: Path, only: str | None = None) -> list[ServerConfig]:
+    """The servers of a JSON file, or one; the first thing that is wrong with one is an error."""
     path = path.expanduser().absolute()
     project = path.parent.parent if path.parent.name in (".vscode", ".cursor") else None
     found: dict[str, ServerConfig] = {}
     written: dict[str, str] = {}
     for pointer, name, table in _servers(path, commented_json.read(path)):
+        if only not in (None, name):
+            continue
         where = f"{path}: server {name!r}"
         if not isinstance(table, dict):
             raise ConfigError(f"{where} is {kind_of(table)}; it must be an object")
@@ -44,6 +45,9 @@ def read_file(path: Path) -> list[ServerConfig]:
             )
         found[config.name] = config
         written[config.name] = name
+    if not found and only is not None:
+        known = ", ".join(name for _, name, _ in _servers(path, commented_json.read(path)))
+        raise ConfigError(f"{path} has no server {only!r}", f"it has: {known or 'none'}")
     if not found:
         raise ConfigError(
             f"{path} names no servers",
@@ -74,24 +78,10 @@ def from_url(
     return Reading(name, table, Place(f"server {name!r}", UsageError)).config()
 
 
-def as_json(config: ServerConfig) -> dict[str, object]:
-    plain = {name: _plain(value) for name, value in config._asdict().items()}
-    return plain | {"transport": config.transport.value}
-
-
-def from_json(row: Mapping[str, Any]) -> ServerConfig:
-    """What `as_json` made; fields that it did not have then get their default."""
-    said = {name: row[name] for name in ServerConfig._fields if name in row}
-    said = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in said.items()
-    }
-    return ServerConfig(**(said | {"transport": Transport(row["transport"])}))
-
-
 def location(config: ServerConfig) -> str:
     """The command line or address in one short line, for people."""
     told = config.url or shlex.join([config.command, *config.args])
-    told = _FROM_FILE.sub(lambda found: f"<from {Path(found[1]).name}>", told)
+    told = re.sub(_FROM_FILE, lambda found: f"<from {Path(found[1]).name}>", told)
     told = " ".join(told.split())
     return told if len(told) <= _SHORT else f"{told[: _SHORT - 1]}…"
 
@@ -119,9 +109,3 @@ def _servers(path: Path, document: object) -> Iterator[tuple[tuple[str, ...], st
             )
         for name, table in group.items():
             yield (*pointer, name), name, table
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, Mapping):
-        return dict(value)
-    return list(value) if isinstance(value, tuple) else value

@@ -1,14 +1,13 @@
 """The keys of one MCP server's configuration, read one by one, each with its own check.
 
 Keys may be written `includeTools` or `include_tools`; `KEYS` has all of them. A bare `timeout` is
-in seconds up to an hour, as Cline and Roo Code have it, and in milliseconds beyond, as Gemini CLI
-and Claude Code have it. Keys of a JSON file that are not known belong to its client and are
-passed over; anywhere else they are errors.
+in seconds up to an hour, as Cline has it, and in milliseconds beyond, as Gemini CLI has it. Keys
+of a JSON file that are not known belong to its client and are passed over; anywhere else they are
+errors.
 """
 
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,11 +53,11 @@ _TRANSPORTS = {
 }
 _HOUR = 3600
 _ENDLESS = 1e12
-_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}")
-_KEY = re.compile(r"[^\s=\0]+")
-_ADDRESS = re.compile(r"https?://[^/]|\$\{")
-_ENDS_IN_SSE = re.compile(r"/sse/?(?:[?#]|$)")
-_UNUSABLE = re.compile("[\0\ud800-\udfff]")
+_NAME = r"[a-z0-9][a-z0-9_.-]{0,62}"
+_KEY = r"[^\s=\0]+"
+_ADDRESS = r"https?://[^/]|\$\{"
+_ENDS_IN_SSE = r"/sse/?(?:[?#]|$)"
+_UNUSABLE = "[\0\ud800-\udfff]"
 
 
 class Place(NamedTuple):
@@ -120,7 +119,7 @@ class Reading:
 
     def _board_name(self, name: str) -> str:
         made = re.sub(r"[^a-z0-9_.-]+", "-", name.lower()).strip("-_.")
-        if not _NAME.fullmatch(made):
+        if not re.fullmatch(_NAME, made):
             raise self._wrong(
                 "its name cannot be used on a board",
                 "take one of at most 63 letters, digits, '-', '_' and '.'",
@@ -129,6 +128,8 @@ class Reading:
 
     def _pass_over(self, key: str) -> None:
         if self.place.file is None:
+            from difflib import get_close_matches
+
             near = get_close_matches(_snake(key), KEYS, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(KEYS))}"
             raise self._wrong(f"unknown key {key!r}", hint)
@@ -137,7 +138,7 @@ class Reading:
         said = self._text("transport")
         plain = re.sub(r"[-_ ]", "", said.lower())
         if url and plain in ("", "remote"):
-            return Transport.SSE if _ENDS_IN_SSE.search(url) else Transport.HTTP
+            return Transport.SSE if re.search(_ENDS_IN_SSE, url) else Transport.HTTP
         found = _TRANSPORTS.get(plain or "stdio")
         if found is None:
             raise self._expected("transport", "stdio, http, streamable-http or sse")
@@ -148,7 +149,7 @@ class Reading:
 
     def _url(self) -> str:
         url = self._text("url")
-        if url and not _ADDRESS.match(str(self.said["url"])):
+        if url and not re.match(_ADDRESS, str(self.said["url"])):
             raise self._expected("url", "an address that begins with http:// or https://")
         return url
 
@@ -186,7 +187,7 @@ class Reading:
             raise self._expected(meaning, expected)
         pairs = {}
         for name, each in value.items():
-            if not _KEY.fullmatch(name):
+            if not re.fullmatch(_KEY, name):
                 raise self._expected(meaning, "an object whose names have no '=' or blank in them")
             text = mcp_secrets.from_plain_dollar(self._usable(meaning, each, expected))
             secret = mcp_secrets.is_secret(text, name)
@@ -214,7 +215,7 @@ class Reading:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise self._expected(meaning, expected)
         text = str(value)
-        if _UNUSABLE.search(text):
+        if re.search(_UNUSABLE, text):
             raise self._wrong(f"{self.keys[meaning]} has a character that no program can be given")
         try:
             return mcp_secrets.normal(text, self.place.project)
@@ -229,8 +230,8 @@ class Reading:
             raise self._wrong(f"{shown} has a secret beside a reference", "write only ${NAME}")
         file = self.place.file
         if file is None:
-            variable = name if meaning == "env" else f"{self.name}_{name or key}"
-            variable = re.sub(r"\W", "_", variable).upper()
+            variable = name if name.isupper() else f"{self.name}_{name or key}"
+            variable = re.sub(r"\W", "_", variable).upper().lstrip("0123456789")
             raise self._wrong(
                 f"{shown} looks like a secret, and those are not stored",
                 f"write ${{{variable}}}, in single quotes in a shell, and export that variable",
@@ -259,7 +260,7 @@ def _snake(key: str) -> str:
 
 def kind_of(value: object) -> str:
     kinds = {dict: "an object", list: "a list", str: "text", bool: "true or false"}
-    kinds |= {int: "a number", float: "a number"}
+    kinds |= {int: "a number", float: "a number", type(None): "null"}
     return next(
         (told for kind, told in kinds.items() if isinstance(value, kind)), "of another kind"
     )

@@ -1,12 +1,11 @@
 """Tells which files of a source have changed, as soon as they have.
 
-A thread for each root lets `watchfiles` follow the folders that tools are in. Whatever cannot be
-told apart (a root that came, went or was replaced, a flood of changes, an error) is told as a
+A thread for each root lets `watchfiles` follow the folders that tools are in. What cannot be told
+path by path (a root that came, went or was replaced, a flood of changes, an error) is told as a
 change of everything.
 """
 
 import logging
-import os
 import re
 import stat
 import threading
@@ -29,21 +28,24 @@ STEP = 50
 LONGEST_WAIT = 200
 """Milliseconds after which they are told even if more keep coming."""
 POLL = 1_000
-"""Milliseconds between looks at every file, where the system has no watches left."""
+"""Milliseconds between two looks at every file, where the system cannot watch them."""
 LOOK_SECONDS = 0.25
 """How often it is checked that the folders are still those that are watched."""
 PAUSE_SECONDS = 1.0
 """After an error, before watching begins again."""
+AGAIN_SECONDS = 1.0
+"""Polling sees no more than the second a file was saved in, so what was saved is told twice."""
 MOST_PATHS = 2_000
-"""So many changes at once are told one by one; more are a change of everything."""
+"""So many changes at once are told by their paths; more are a change of everything."""
 
-FOLDERS = (GENERATED, WRITTEN)
+_FOLDERS = (GENERATED, WRITTEN)
+_PRIVATE = (".", "_")
 _TEMPORARY = re.compile(
     r"^4913$|^#.*#$|~$|\.py[cod]$|\.sw[a-z]$|\.bak$|\.te?mp(\.|$)|___jb_\w+___$"
 )
 """What editors and Python write beside a file."""
 
-_Identity = tuple[tuple[int, int] | None, ...]
+_Identity = dict[Path, tuple[int, int]]
 
 
 class Watcher:
@@ -52,25 +54,24 @@ class Watcher:
     def __init__(
         self, roots: Mapping[str, Path], on_change: OnChange, *, look_first: bool = True
     ) -> None:
-        """`on_change` is told the source and the paths, relative to its root; none means all.
+        """`on_change` is told the source, and paths relative to its root; none at all means all.
 
-        It is called by one thread at a time, and should be quick: what changes meanwhile waits.
-        With `look_first`, everything of a source is also told once watching it has begun, so that
-        no change can fall between reading it for the first time and watching it.
+        It is called from one thread at a time and should be quick: what changes meanwhile waits.
+        With `look_first`, everything of a source is told as soon as it is watched, so that nothing
+        can change unseen between a first reading and that moment.
         """
         self.errors = 0
         self.last_error = ""
-        self._roots = dict(roots)
         self._on_change = on_change
         self._look_first = look_first
+        self._roots = _absolute(roots)
         self._news = threading.Event()
-        self._lock = threading.Lock()
+        self._counting = threading.Lock()
         self._telling = threading.Lock()
 
     def set_roots(self, roots: Mapping[str, Path]) -> None:
-        """Watch these from now on; what was watched already goes on undisturbed."""
-        with self._lock:
-            self._roots = dict(roots)
+        """Watch these from now on. What is watched already goes on undisturbed."""
+        self._roots = _absolute(roots)
         self._news.set()
 
     def run(self, stop: threading.Event) -> None:
@@ -78,73 +79,175 @@ class Watcher:
         try:
             while not stop.is_set():
                 self._news.clear()
-                self._take_up(watches)
+                self._take_up(watches, stop)
                 self._news.wait(LOOK_SECONDS)
         finally:
             for each in watches.values():
                 each.end.set()
             for each in watches.values():
-                each.join(PAUSE_SECONDS)
+                each.join(LOOK_SECONDS)
 
-    def _take_up(self, watches: "dict[str, _RootWatch]") -> None:
-        with self._lock:
-            roots = dict(self._roots)
+    def _take_up(self, watches: "dict[str, _RootWatch]", stop: threading.Event) -> None:
+        roots = self._roots
         for name, each in list(watches.items()):
             if roots.get(name) != each.root:
                 watches.pop(name).end.set()
-            elif not each.is_alive():
-                self.failed(f"{each.root} was no longer watched")
+            elif not each.is_alive():  # by an error that nobody foresaw, and that is on stderr
                 del watches[name]
+                self.failed(f"watching {each.root} broke off and begins again")
+                stop.wait(PAUSE_SECONDS)
         for name in roots.keys() - watches.keys():
-            watches[name] = _RootWatch(name, roots[name], self, look_first=self._look_first)
+            watches[name] = _RootWatch(self, name, roots[name], look_first=self._look_first)
             watches[name].start()
 
-    def tell(self, watching: "_RootWatch", paths: frozenset[str]) -> None:
+    def tell(self, told_by: "_RootWatch", paths: frozenset[str]) -> None:
         with self._telling:
-            if watching.end.is_set():
+            if told_by.end.is_set():
                 return
             try:
-                self._on_change(watching.source, paths)
+                self._on_change(told_by.source, paths)
             except (PegboardError, OSError, RuntimeError, ValueError) as error:
-                self.failed(f"a change of {watching.source} was not taken up: {error}")
+                self.failed(f"a change of source {told_by.source!r} was not taken up: {error}")
 
     def failed(self, why: str) -> None:
-        with self._lock:
+        with self._counting:
             self.errors += 1
             self.last_error = why
-        log.warning("%s", why)
+        log.warning(why)
 
 
 class _RootWatch(threading.Thread):
-    """Watches one root. `watchfiles` asks it at every step whether it is to stop."""
+    """Watches one root, until `end` is set."""
 
-    def __init__(self, source: str, root: Path, watcher: Watcher, *, look_first: bool) -> None:
+    def __init__(self, watcher: Watcher, source: str, root: Path, *, look_first: bool) -> None:
         super().__init__(name=f"watch {source}", daemon=True)
         self.source = source
         self.root = root
         self.end = threading.Event()
         self._watcher = watcher
-        self._polling: bool | None = None  # None leaves it to watchfiles, which knows its systems
         self._untold = look_first
-        self._identity: _Identity = ()
-        self._looked = 0.0
+        self._stands = False
+        self._polling: bool | None = None  # None lets watchfiles choose what suits the system
+        self._identity: _Identity = {}
+        self._looked_at = 0.0
+        self._again: frozenset[str] | None = None
+        self._again_at = 0.0
 
     def run(self) -> None:
         while not self.end.is_set():
-            self._identity = _identity(self.root)
-            self._looked = time.monotonic()
-            stands, folders = False, self._folders()
+            self._stands = False
             try:
-                if folders:
-                    for changes in self._changes(folders):
-                        stands = True
-                        self._tell_changes(changes)
-                else:
-                    self._wait_for_folders()
+                self._follow()
+                self._polling = None
             except (OSError, RuntimeError) as error:
                 self._recover(error)
             self._untold = True
 
-    def _folders(self) -> list[Path]:
-        found = zip(FOLDERS, self._identity[1:], strict=True)
-        return [self.root / folder for folder, identity in found if identity]
+    def _follow(self) -> None:
+        """Tell changes until the root is no longer what it was."""
+        self._identity = _identity(self.root)
+        folders = [path for path in self._identity if path != self.root]
+        if not folders:
+            while not self.is_set():
+                self.end.wait(LOOK_SECONDS)
+            return
+        for changes in watch(
+            *folders,
+            watch_filter=None,
+            debounce=LONGEST_WAIT,
+            step=STEP,
+            stop_event=self,
+            rust_timeout=0,  # a timeout drops what changes at that very moment
+            raise_interrupt=False,
+            force_polling=self._polling,
+            poll_delay_ms=POLL,
+        ):
+            if not changes.isdisjoint((Change.deleted, str(folder)) for folder in folders):
+                return
+            self._tell(path for _, path in changes)
+
+    def is_set(self) -> bool:
+        """What `watchfiles` asks at every step: whether to stop."""
+        self._stands = True
+        if self._untold:
+            self._untold = False
+            self._watcher.tell(self, EVERYTHING)
+        now = time.monotonic()
+        if self._again is not None and now >= self._again_at:
+            again, self._again = self._again, None
+            self._watcher.tell(self, again)
+        if self.end.is_set():
+            return True
+        if now < self._looked_at + LOOK_SECONDS:
+            return False
+        self._looked_at = now
+        return _identity(self.root) != self._identity
+
+    def _tell(self, changed: Iterable[str]) -> None:
+        paths = {name for name in map(self._name, changed) if _matters(name)}
+        if not paths:
+            return
+        one_by_one = len(paths) <= MOST_PATHS and "" not in paths
+        told = frozenset(paths | self._real_names(paths)) if one_by_one else EVERYTHING
+        self._watcher.tell(self, told)
+        if self._polling:
+            alike = told if self._again is None else told and self._again and told | self._again
+            self._again, self._again_at = alike, time.monotonic() + AGAIN_SECONDS
+
+    def _name(self, path: str) -> str:
+        """Relative to the root; empty if the system calls the root by another name."""
+        found = Path(path)
+        return found.relative_to(self.root).as_posix() if found.is_relative_to(self.root) else ""
+
+    def _real_names(self, names: Iterable[str]) -> set[str]:
+        """The same without links: of all the names a folder has, the system tells only one."""
+        root, found = self.root.resolve(), set()
+        folders = {name.rpartition("/")[0] for name in names}
+        real = {folder: (self.root / folder).resolve() for folder in folders}
+        for name in names:
+            folder, _, last = name.rpartition("/")
+            if real[folder].is_relative_to(root):
+                found.add((real[folder] / last).relative_to(root).as_posix())
+        return found
+
+    def _recover(self, error: Exception) -> None:
+        if isinstance(error, FileNotFoundError):  # it went while it was about to be watched
+            self.end.wait(LOOK_SECONDS)
+            return
+        self._watcher.failed(f"{self.root} cannot be watched: {error}")
+        if not self._stands and not self._polling:
+            self._polling = True
+            log.warning(
+                "looking at every file of %s each second instead; if there are too many for the "
+                "system to watch, raise fs.inotify.max_user_watches and max_user_instances",
+                self.root,
+            )
+            return
+        self.end.wait(PAUSE_SECONDS)
+        if not self._stands:
+            self._watcher.tell(self, EVERYTHING)
+
+
+def _absolute(roots: Mapping[str, Path]) -> dict[str, Path]:
+    return {name: root.absolute() for name, root in roots.items()}
+
+
+def _identity(root: Path) -> _Identity:
+    """Which folders stand there now; another one under the same name is not the same."""
+    found = {}
+    for path in (root, *(root / folder for folder in _FOLDERS)):
+        try:
+            here = path.stat()
+        except OSError:
+            continue
+        if stat.S_ISDIR(here.st_mode):
+            found[path] = (here.st_dev, here.st_ino)
+    return found
+
+
+def _matters(path: str) -> bool:
+    """Whether a tool can come of it: what is private cannot, nor what lies there for a moment."""
+    parts = path.split("/")
+    if any(part.startswith(_PRIVATE) for part in parts):
+        return False
+    return len(parts) < 3 or not _TEMPORARY.search(parts[-1])

@@ -4,7 +4,6 @@ import json
 
 from pegboard.calls import ServerConfig, Transport
 from pegboard.errors import BoardCorrupt
-from pegboard.model import SourceRecord
 
 _APART = ("enabled", "declared_in")
 """Columns of their own."""
@@ -30,9 +29,3 @@ def config_from(text: str) -> ServerConfig:
         raise BoardCorrupt(
             f"the row of an MCP server cannot be read ({error})", "check with: pegboard doctor"
         ) from error
-
-
-def record_of(config: ServerConfig) -> SourceRecord:
-    """The source that reads the server; where it is, as people write it."""
-    place = config.url or " ".join((config.command, *config.args))
-    return SourceRecord(config.name, "mcp", place, config.namespace)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pegboard.calls import Health, Server, ServerConfig, ServerState
 from pegboard.model import Rejection, SourceRecord
 from pegboard.store.queries import load
-from pegboard.store.servers import config_from, config_text, record_of
+from pegboard.store.servers import config_from, config_text
 from pegboard.store.sqlite.database import Database, Value, in_list
 
 SQL = load("sqlite", "ledger")
@@ -69,10 +69,11 @@ class SqliteLedger:
             for row in self._db.records(SQL["rejections"])
         ]
 
-    def put_server(self, config: ServerConfig) -> None:
+    def put_server(self, config: ServerConfig, location: str) -> None:
+        record = SourceRecord(config.name, "mcp", location, config.namespace)
         with self._db.write() as tx:
             now = time.time()
-            tx.execute(SQL["add_source"], record_of(config)._asdict() | {"now": now})
+            tx.execute(SQL["add_source"], record._asdict() | {"now": now})
             params: dict[str, Value] = {
                 "name": config.name,
                 "config": config_text(config),

@@ -1,0 +1,214 @@
+"""The arguments of a call, checked against the tool's schema before the tool is bothered.
+
+The schema comes from a stranger. So nothing is fetched for it, its regular expressions are not
+tried (one can be made to run for years, and the server tries them itself), and the checking stops
+when it takes too long. Where it cannot be checked, the arguments are passed on unchecked.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from itertools import count, islice
+from typing import Any, NamedTuple
+
+from jsonschema import Draft202012Validator, FormatChecker, SchemaError
+from jsonschema.exceptions import (
+    UndefinedTypeCheck,
+    UnknownType,
+    ValidationError,
+    best_match,
+)
+from jsonschema.validators import extend, validator_for
+from referencing import Registry
+from referencing.exceptions import Unresolvable
+
+from pegboard.model import Json
+
+MAX_VIOLATIONS = 5
+MAX_SCHEMA = 1_000
+"""Characters of the violated part of a schema that are shown."""
+MAX_MESSAGE = 300
+MAX_DEPTH = 100
+MAX_VALUES = 100_000
+MAX_STEPS = 50_000
+MAX_UNIQUE = 1_000
+"""Comparing each item of a list with all others takes the square of its length."""
+
+_LOOKED_AT = 50
+
+Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
+
+
+class Violation(NamedTuple):
+    path: str
+    """Where in the arguments, as a JSON pointer; empty for all of them."""
+    message: str
+    schema: Json
+    """The part of the schema that is violated."""
+    keyword: str
+
+
+class _TooLong(Exception):
+    """The checking takes more steps than any honest schema."""
+
+
+_steps: ContextVar[Iterator[int]] = ContextVar("steps")
+
+
+def complaints(arguments: Json, schema: Json) -> str:
+    """What is wrong, for an agent to put right; empty if nothing is."""
+    return explain(check(arguments, schema))
+
+
+def check(arguments: Json, schema: Json) -> list[Violation]:
+    """The few violations that say most."""
+    if (size := _beyond_measure(arguments)) is not None:
+        return [Violation("", f"the arguments {size}", {}, "")]
+    token = _steps.set(count())
+    try:
+        kind = validator_for(schema, default=Draft202012Validator)
+        kind.check_schema(schema, format_checker=_NO_FORMATS)
+        checker = _patient(kind)(schema, registry=Registry())
+        errors = list(islice(checker.iter_errors(dict(arguments)), _LOOKED_AT))
+        deepest = [best_match(iter([error])) or error for error in errors]
+    except _UNCHECKABLE:
+        return []
+    finally:
+        _steps.reset(token)
+    return [_violation(error) for error in deepest[:MAX_VIOLATIONS]]
+
+
+def explain(violations: list[Violation]) -> str:
+    """In words, with the parts of the schema that a repaired call has to fit."""
+    if not violations:
+        return ""
+    lines = [f"{each.path or 'the arguments'}: {each.message}{_must(each)}" for each in violations]
+    return "The arguments do not fit the tool's schema:\n" + "\n".join(f"- {e}" for e in lines)
+
+
+def _must(violation: Violation) -> str:
+    return f"\n  it must fit: {_compact(violation.schema)}" if violation.schema else ""
+
+
+def _beyond_measure(arguments: Json) -> str | None:
+    """Counted without recursion, level by level."""
+    level: list[object] = [arguments]
+    values = 0
+    for _ in range(MAX_DEPTH):
+        level = [part for value in level for part in _parts(value)]
+        values += len(level)
+        if values > MAX_VALUES:
+            return f"have more than {MAX_VALUES:,} values"
+        if not level:
+            return None
+    return f"are nested deeper than {MAX_DEPTH} levels"
+
+
+def _parts(value: object) -> list[object]:
+    if isinstance(value, Mapping):
+        return list(value.values())
+    return value if isinstance(value, list) else []
+
+
+def _violation(error: ValidationError) -> Violation:
+    steps = (str(step).replace("~", "~0").replace("/", "~1") for step in error.absolute_path)
+    keyword = str(error.validator)
+    return Violation(
+        "".join(f"/{step}" for step in steps),
+        _shortened(error.message),
+        _part(error.schema, keyword, error.message),
+        keyword,
+    )
+
+
+def _shortened(message: str) -> str:
+    """The middle is the value the caller gave; what is wrong with it is at the end."""
+    if len(message) <= MAX_MESSAGE:
+        return message
+    half = MAX_MESSAGE // 2
+    return f"{message[:half]} ... {message[-half:]}"
+
+
+def _part(schema: object, keyword: str, message: str) -> Json:
+    """The whole part if it is short, else what bears on the violation."""
+    if not isinstance(schema, dict):
+        return {}
+    if len(_compact(schema)) <= MAX_SCHEMA:
+        return schema
+    properties = schema.get("properties")
+    if keyword == "required" and isinstance(properties, dict):
+        named = {name: each for name, each in properties.items() if repr(name) in message}
+        part: dict[str, object] = {"required": schema["required"], "properties": named}
+    elif keyword == "additionalProperties" and isinstance(properties, dict):
+        part = {"properties": {name: {} for name in properties}, keyword: schema[keyword]}
+    else:
+        part = {key: schema[key] for key in ("type", "description", keyword) if key in schema}
+    if len(_compact(part)) <= MAX_SCHEMA:
+        return part
+    return {keyword: f"{_compact(schema.get(keyword))[: MAX_SCHEMA // 2]} ..."}
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _patient(kind: Any) -> Any:  # noqa: ANN401 - jsonschema makes its classes while it runs
+    """The same kind of checker, without what a hostile schema could use."""
+    if kind not in _KINDS:
+        keywords: dict[str, Keyword] = dict(kind.VALIDATORS)
+        keywords |= {name: _skip for name in _NOT_TRIED if name in keywords}
+        if "additionalProperties" in keywords:
+            keywords["additionalProperties"] = _unless_patterns(keywords["additionalProperties"])
+        if "uniqueItems" in keywords:
+            keywords["uniqueItems"] = _unless_long(keywords["uniqueItems"])
+        _KINDS[kind] = extend(kind, {name: _counted(each) for name, each in keywords.items()})
+    return _KINDS[kind]
+
+
+_KINDS: dict[Any, Any] = {}
+_NOT_TRIED = ("pattern", "patternProperties", "unevaluatedProperties")
+_NO_FORMATS = FormatChecker(formats=())
+_UNCHECKABLE = (
+    SchemaError,
+    Unresolvable,
+    UnknownType,
+    UndefinedTypeCheck,
+    RecursionError,
+    _TooLong,
+    TypeError,
+    ValueError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+)
+"""A schema that is not one fails in as many ways as there are keywords."""
+
+
+def _skip(validator: object, value: object, instance: object, schema: object) -> None:
+    return None
+
+
+def _unless_patterns(keyword: Keyword) -> Keyword:
+    def check(validator: Any, value: Any, instance: Any, schema: Any) -> Any:  # noqa: ANN401
+        return (
+            None if "patternProperties" in schema else keyword(validator, value, instance, schema)
+        )
+
+    return check
+
+
+def _unless_long(keyword: Keyword) -> Keyword:
+    def check(validator: Any, value: Any, instance: Any, schema: Any) -> Any:  # noqa: ANN401
+        long = isinstance(instance, list) and len(instance) > MAX_UNIQUE
+        return None if long else keyword(validator, value, instance, schema)
+
+    return check
+
+
+def _counted(keyword: Keyword) -> Keyword:
+    def check(validator: Any, value: Any, instance: Any, schema: Any) -> Any:  # noqa: ANN401
+        if next(_steps.get()) > MAX_STEPS:
+            raise _TooLong
+        return keyword(validator, value, instance, schema)
+
+    return check

@@ -1,0 +1,285 @@
+"""call_tool: what a tool brings back, how it reports progress, how it is called off."""
+
+import asyncio
+import threading
+from concurrent.futures import Future
+
+import pytest
+from mcp_types import CallToolResult
+from serve_parts import SECONDS, connected, text_of, with_client
+
+from pegboard.app import Pegboard
+from pegboard.calls import CallProgress, CallResult, Outcome
+from pegboard.errors import (
+    InvalidArguments,
+    ItemAmbiguous,
+    ItemHeld,
+    ItemNotFound,
+    NotExecutable,
+    PegboardError,
+)
+from pegboard.serve.face import make_face
+
+
+class Scripted(Pegboard):
+    """A real board whose calls end as a test says."""
+
+    def start_call(self, name, arguments, *, seconds=None, on_progress=None):
+        self.asked = (name, arguments, seconds)
+        self.on_progress = on_progress
+        self.future = Future()
+        self.script(self.future, on_progress)
+        return self.future
+
+    def returns(self, **fields):
+        result = CallResult(**({"outcome": Outcome.OK} | fields))
+        self.script = lambda future, on_progress: future.set_result(result)
+
+    def raises(self, error):
+        def script(future, on_progress):
+            raise error
+
+        self.script = script
+
+
+@pytest.fixture
+def board(board_file):
+    with Scripted.open(board_file, create=True) as found:
+        found.returns()
+        yield found
+
+
+BLOCKS = (
+    {"type": "text", "text": "one", "annotations": {"audience": ["user"], "priority": 0.5}},
+    {"type": "image", "data": "aGk=", "mimeType": "image/png"},
+    {"type": "audio", "data": "aGk=", "mimeType": "audio/wav"},
+    {"type": "resource_link", "uri": "file:///a", "name": "a"},
+    {"type": "resource", "resource": {"uri": "file:///b", "text": "b", "mimeType": "text/plain"}},
+)
+
+
+def test_a_result_comes_back_as_it_was(board, ask):
+    board.returns(content=BLOCKS, structured={"a": [1, {"b": None}]})
+    result = ask("call_tool", name="x:y:z", arguments={"q": 1}, timeout_seconds=7)
+    assert board.asked == ("x:y:z", {"q": 1}, 7)
+    assert not result.is_error
+    sent = [block.model_dump(by_alias=True, exclude_none=True) for block in result.content]
+    assert sent == list(BLOCKS)
+    assert result.structured_content == {"a": [1, {"b": None}]}
+
+
+def test_a_block_of_an_unknown_kind_comes_back_as_text(board, ask):
+    board.returns(content=({"type": "hologram", "data": "é"},))
+    assert text_of(ask("call_tool", name="z")) == '{"type":"hologram","data":"é"}'
+
+
+def test_a_tool_that_says_it_failed_says_so_in_its_own_words(board, ask):
+    board.returns(outcome=Outcome.FAILED, content=({"type": "text", "text": "no such city"},))
+    result = ask("call_tool", name="z")
+    assert (result.is_error, text_of(result)) == (True, "no such city")
+
+
+@pytest.mark.parametrize("outcome", [each for each in Outcome if each is not Outcome.OK])
+def test_a_call_that_did_not_end_well_is_an_error_that_says_why(board, ask, outcome):
+    board.returns(outcome=outcome, error="the server did not answer within 60 seconds")
+    result = ask("call_tool", name="z")
+    assert result.is_error
+    assert text_of(result) == "the server did not answer within 60 seconds"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        InvalidArguments('z was not called. city is missing: {"required": ["city"]}', "add it"),
+        ItemHeld("z changed since it was approved", "pegboard approve z"),
+        NotExecutable("z is a python tool"),
+        ItemNotFound("there is no item 'z' on this board"),
+        ItemAmbiguous("'z' could be any of: a:b:z, c:d:z"),
+    ],
+)
+def test_a_call_that_is_refused_is_a_result_that_an_agent_can_act_on(board, ask, error):
+    board.raises(error)
+    result = ask("call_tool", name="z")
+    assert (result.is_error, text_of(result)) == (True, str(error))
+
+
+def test_an_error_while_the_call_runs_is_a_result_too(board, ask):
+    board.script = lambda future, on_progress: future.set_exception(PegboardError("it broke"))
+    assert text_of(ask("call_tool", name="z")) == "it broke"
+
+
+def test_a_tool_of_the_board_that_nothing_here_runs_is_named(face, tools, board_file):
+    with Pegboard.open(board_file) as board:
+        board.add_folder(tools.root)
+        board.sync()
+        result = with_client(
+            make_face(board),
+            lambda c: c.call_tool("call_tool", {"name": "send_email", "arguments": {"text": ""}}),
+        )
+    assert result.is_error
+    assert "mcptools:mail:send_email" in text_of(result)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ({}, "name is missing"),
+        ({"name": "z", "arguments": "{}"}, 'arguments is "{}"; it must be an object'),
+        ({"name": "z", "timeout_seconds": 0}, "timeout_seconds is 0; it must be a number from 1"),
+        ({"name": "z", "q": 1}, 'there is no parameter "q"'),
+    ],
+)
+def test_a_call_that_is_badly_put_is_not_made(board, ask, arguments, complaint):
+    board.raises(AssertionError("called"))
+    result = ask("call_tool", **arguments)
+    assert result.is_error
+    assert complaint in text_of(result)
+
+
+def test_progress_reaches_the_caller_in_order_and_before_the_result(board, face, era):
+    """One at a time: each is sent when the caller has seen the one before."""
+    seen, passed = [], threading.Semaphore(0)
+
+    def script(future, on_progress):
+        def work():
+            for step in range(5):
+                on_progress(CallProgress(step, 5, f"step {step}"))
+                assert passed.acquire(timeout=SECONDS)
+            on_progress(CallProgress(5))
+            future.set_result(CallResult(Outcome.OK))
+
+        threading.Thread(target=work).start()
+
+    async def watch(progress, total, message):
+        seen.append((progress, total, message))
+        passed.release()
+
+    board.script = script
+    result = with_client(
+        face,
+        lambda c: c.call_tool("call_tool", {"name": "z"}, progress_callback=watch),
+        era,
+    )
+    assert not result.is_error
+    assert seen[:5] == [(step, 5, f"step {step}") for step in range(5)]
+
+
+def test_a_flood_of_progress_is_thinned_but_stays_in_order(board, face, era):
+    seen = []
+
+    def script(future, on_progress):
+        def work():
+            for step in range(10_000):
+                on_progress(CallProgress(step))
+            future.set_result(CallResult(Outcome.OK))
+
+        threading.Thread(target=work).start()
+
+    async def watch(progress, total, message):
+        seen.append(progress)
+
+    board.script = script
+
+    async def work(client):
+        await client.call_tool("call_tool", {"name": "z"}, progress_callback=watch)
+        await client.call_tool("list_categories", {})
+
+    with_client(face, work, era)
+    assert seen == sorted(seen)
+    assert 0 < len(seen) < 10_000
+
+
+def test_without_a_wish_for_progress_none_is_asked_for(board, ask):
+    ask("call_tool", name="z")
+    assert board.on_progress is None
+
+
+def test_a_client_that_gives_up_calls_the_tool_off(board, face, era):
+    """And the server goes on serving."""
+    begun, off = threading.Event(), threading.Event()
+
+    def script(future, on_progress):
+        future.add_done_callback(lambda done: off.set() if done.cancelled() else None)
+        begun.set()
+
+    board.script = script
+
+    async def work() -> CallToolResult:
+        async with connected(face, era) as client:
+            call = asyncio.create_task(client.call_tool("call_tool", {"name": "z"}))
+            assert await asyncio.to_thread(begun.wait, SECONDS)
+            call.cancel()
+            assert await asyncio.to_thread(off.wait, SECONDS)
+            return await client.call_tool("list_categories", {})
+
+    assert not asyncio.run(work()).is_error
+
+
+def test_a_client_that_gives_up_while_progress_comes_calls_the_tool_off(board, face, era):
+    off = threading.Event()
+    seen = asyncio.Event()
+
+    def script(future, on_progress):
+        future.add_done_callback(lambda done: off.set() if done.cancelled() else None)
+        on_progress(CallProgress(1))
+
+    async def watch(progress, total, message):
+        seen.set()
+
+    board.script = script
+
+    async def work() -> None:
+        async with connected(face, era) as client:
+            call = asyncio.create_task(
+                client.call_tool("call_tool", {"name": "z"}, progress_callback=watch)
+            )
+            await seen.wait()
+            call.cancel()
+            assert await asyncio.to_thread(off.wait, SECONDS)
+
+    asyncio.run(work())
+
+
+def test_a_client_that_leaves_calls_its_tools_off(board, face, era):
+    begun, off = threading.Event(), threading.Event()
+
+    def script(future, on_progress):
+        future.add_done_callback(lambda done: off.set() if done.cancelled() else None)
+        begun.set()
+
+    board.script = script
+
+    async def work() -> None:
+        async with connected(face, era) as client:
+            call = asyncio.create_task(client.call_tool("call_tool", {"name": "z"}))
+            assert await asyncio.to_thread(begun.wait, SECONDS)
+        await asyncio.gather(call, return_exceptions=True)
+
+    asyncio.run(work())
+    assert off.wait(SECONDS)
+
+
+def test_a_call_that_the_board_calls_off_is_answered(board, ask):
+    board.script = lambda future, on_progress: future.cancel()
+    result = ask("call_tool", name="z")
+    assert result.is_error
+    assert "cancelled" in text_of(result)
+
+
+def test_an_unknown_tool_is_answered_with_those_that_are_here(ask):
+    result = ask("serch_tools", query="x")
+    assert result.is_error
+    assert "there is no tool 'serch_tools' here" in text_of(result)
+    assert "search_tools, describe_tool, call_tool, list_categories, list_tools" in text_of(result)
+
+
+def test_an_error_that_nobody_foresaw_does_not_end_the_server(board, face, era, caplog):
+    board.raises(ZeroDivisionError("oops"))
+
+    async def work(client):
+        with pytest.raises(Exception, match=r"oops|Internal"):
+            await client.call_tool("call_tool", {"name": "z"})
+        return await client.call_tool("list_categories", {})
+
+    assert not with_client(face, work, era).is_error
+    assert "ZeroDivisionError" in caplog.text

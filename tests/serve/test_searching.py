@@ -1,0 +1,196 @@
+"""search_tools: what an agent asks, and what it gets to read."""
+
+import json
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from serve_parts import text_of, with_client
+
+from making_hits import hits, make_hit
+from pegboard.app import Pegboard
+from pegboard.model import Answer, Kind
+from pegboard.search.budget import tokens
+from pegboard.serve import searching
+from pegboard.serve.face import make_face
+
+REFUND = "mcptools:payments:refund_payment"
+
+
+def test_a_hit_is_told_as_text_and_as_structure(ask):
+    result = ask("search_tools", query="give a customer their money back", limit=1)
+    assert not result.is_error
+    [hit] = result.structured_content["hits"]
+    assert hit["id"] == REFUND
+    assert hit["signature"] == "refund_payment(text: string)"
+    assert hit["description"] == "Give a customer their money back."
+    assert text_of(result).splitlines() == [
+        f"{REFUND} ({hit['score']:.2f})",
+        "  refund_payment(text: string)",
+        "  Give a customer their money back.",
+    ]
+
+
+def test_the_structure_does_not_repeat_the_long_description(board, tools, face):
+    tools.write("mcptools/a/long.py", "Bake bread.\n\n    " + "And more. " * 500)
+    board.sync()
+    result = with_client(face, lambda c: c.call_tool("search_tools", {"query": "bake bread"}))
+    assert result.structured_content["hits"][0]["description"] == "Bake bread."
+    assert "And more" not in text_of(result)
+
+
+def test_the_scope_is_one_source(ask):
+    result = ask("search_tools", query="message words", scope="gentools")
+    assert [hit["id"] for hit in result.structured_content["hits"]] == ["gentools:text:count_words"]
+
+
+@pytest.mark.parametrize(
+    ("filters", "found"),
+    [
+        ({"category": "mail"}, {"mail"}),
+        ({"category": ["mail", "chat"]}, {"mail", "chat"}),
+        ({"source": "gentools"}, {"text"}),
+        ({"kind": ["tool"], "type": "python", "namespace": "public"}, None),
+    ],
+)
+def test_filters_take_one_text_or_several(ask, filters, found):
+    result = ask("search_tools", query="send a message, count words", **filters)
+    categories = {hit["id"].split(":")[1] for hit in result.structured_content["hits"]}
+    assert categories == (found or {"chat", "mail", "payments", "text"})
+
+
+def test_a_null_counts_as_not_given(ask):
+    assert ask("search_tools", query="send", limit=None, tag=None).structured_content["hits"]
+
+
+def test_no_tool_fits_is_an_answer_that_names_the_nearest(ask):
+    result = ask("search_tools", query="send a message", threshold=1)
+    assert not result.is_error
+    assert result.structured_content["hits"] == []
+    assert result.structured_content["nearest"][0]["id"].startswith("mcptools:")
+    first, *_, last = text_of(result).splitlines()
+    assert first == "No tool fits. Nearest, though none of them fits:"
+    assert last.startswith("note: try other words")
+
+
+def test_a_source_that_does_not_exist_is_named_with_those_that_do(ask):
+    result = ask("search_tools", query="send a message", scope="githb")
+    assert "there is no source 'githb'; there are: gentools, mcptools" in text_of(result)
+    assert result.structured_content["notices"]
+
+
+def test_an_empty_board_says_so(board_file):
+    with Pegboard.open(board_file, create=True) as board:
+        result = with_client(
+            make_face(board), lambda c: c.call_tool("search_tools", {"query": "anything"})
+        )
+    assert "the board is empty" in text_of(result)
+
+
+def test_executable_shows_only_what_can_run_now(ask):
+    result = ask("search_tools", query="send a message", executable=True)
+    assert result.structured_content["hits"] == []
+    assert "try without them" in text_of(result)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ({}, "query is missing; it must be text"),
+        ({"query": ""}, 'query is ""'),
+        ({"query": 7}, "query is 7; it must be text"),
+        ({"query": "x", "limit": 0}, "limit is 0; it must be a whole number from 1 to 50"),
+        ({"query": "x", "limit": 10**9}, "limit is 1000000000; it must be a whole number"),
+        ({"query": "x", "limit": 2.5}, "limit is 2.5"),
+        ({"query": "x", "limit": True}, "limit is true"),
+        ({"query": "x", "mode": "magic"}, "one of hybrid, bm25, vector, fuzzy"),
+        ({"query": "x", "threshold": 2}, "threshold is 2; it must be a number from 0 to 1"),
+        ({"query": "x", "kind": "gadget"}, "one of tool, skill, directive, knowledge"),
+        ({"query": "x", "type": ["mcp", "exe"]}, "type is 'exe'"),
+        ({"query": "x", "category": [1]}, "category is [1]; it must be text or a list"),
+        ({"query": "x", "scope": "a", "source": "b"}, "scope 'a' is not among the sources b"),
+        ({"query": "x", "colour": "red"}, 'there is no parameter "colour"'),
+        ({"query": "x", "budget_tokens": 0}, "of at least 1"),
+    ],
+)
+def test_a_wrong_argument_is_named_with_what_is_allowed(ask, arguments, complaint):
+    result = ask("search_tools", **arguments)
+    assert result.is_error
+    assert complaint in text_of(result)
+
+
+def test_everything_that_is_wrong_is_said_at_once(ask):
+    said = text_of(ask("search_tools", limit=0, colour="red"))
+    assert "query is missing" in said
+    assert "limit is 0" in said
+    assert "colour" in said
+    assert "search_tools takes: query, mode" in said
+
+
+def test_what_the_settings_say_is_what_the_schema_calls_default(board_file, tools, monkeypatch):
+    monkeypatch.setenv("PEGBOARD_SEARCH_LIMIT", "2")
+    with Pegboard.open(board_file, create=True) as board:
+        board.add_folder(tools.root)
+        board.sync()
+
+        async def both(client):
+            [shown, *_] = (await client.list_tools()).tools
+            return shown, await client.call_tool("search_tools", {"query": "send a message"})
+
+        shown, result = with_client(make_face(board), both)
+    assert shown.input_schema["properties"]["limit"]["default"] == 2
+    assert len(result.structured_content["hits"]) == 2
+
+
+relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+answers = st.builds(
+    lambda found, fits, notices: (
+        Answer(hits=tuple(found), notices=tuple(notices))
+        if fits
+        else Answer(hits=(), nearest=tuple(found[:3]), notices=tuple(notices))
+    ),
+    st.lists(hits, max_size=6),
+    st.booleans(),
+    st.lists(st.sampled_from(["by words only", "2 items wait\nfor a worker"]), max_size=2),
+)
+
+
+@relaxed
+@given(answers, st.integers(1, 2_000))
+def test_whatever_is_sent_fits_the_budget_unless_it_is_one_name(answer, budget):
+    told = searching.telling(answer, answer.notices, budget)
+    found = told.structured["hits"] or told.structured.get("nearest", [])
+    assert told.cost <= budget or len(found) <= 1
+    assert bool(found) == bool(answer.hits or answer.nearest)
+
+
+@relaxed
+@given(answers, st.none() | st.integers(1, 2_000))
+def test_the_structure_fits_its_schema_and_is_json(answer, budget):
+    told = searching.telling(answer, answer.notices, budget)
+    jsonschema.validate(json.loads(json.dumps(told.structured)), searching.OUTPUT_SCHEMA)
+
+
+@relaxed
+@given(answers)
+def test_only_hits_and_notes_begin_at_the_margin(answer):
+    told = searching.telling(answer, answer.notices, None)
+    begins = [line for line in told.text.splitlines() if not line.startswith("  ")]
+    found = answer.hits or answer.nearest
+    assert len(begins) == len(found) + len(answer.notices) + (not answer.hits)
+
+
+def test_what_to_know_before_calling_stands_with_the_hit():
+    hit = make_hit(notes=("its server is down",), kind=Kind.SKILL, like_it=("a:b:c",))
+    told = searching.telling(Answer(hits=(hit,)), (), None)
+    assert told.text.endswith("\n  note: its server is down")
+    [structured] = told.structured["hits"]
+    assert structured["notes"] == ["its server is down"]
+    assert (structured["kind"], structured["like_it"]) == ("skill", 1)
+
+
+def test_an_answer_has_a_bound_whatever_the_sources_wrote():
+    long = make_hit(description="x" * 100_000, signature=f"f({'y' * 100_000})")
+    told = searching.telling(Answer(hits=(long,) * 50), (), None)
+    assert told.cost < 50 * 2 * tokens("z" * 900)
