@@ -1,7 +1,10 @@
 """Real MCP servers, as `make parts` installs them, and the configuration of each."""
 
+import os
 import shutil
+import socket
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
@@ -64,3 +67,55 @@ def all_six(folder: Path) -> list[ServerConfig]:
         git(folder / "repository"),
         fetch(),
     ]
+
+
+class Background:
+    """A server of its own that listens on a port, until it is stopped."""
+
+    def __init__(self, command: list[str], ready: str, port: int | None = None) -> None:
+        self.port = port or free_port()
+        self._process = subprocess.Popen(
+            [*command, str(self.port)],
+            env={"PATH": os.environ["PATH"], "PORT": str(self.port)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        listening = threading.Event()
+        self._reader = threading.Thread(target=self._read, args=(ready, listening), daemon=True)
+        self._reader.start()
+        if not listening.wait(20):
+            self.stop()
+            pytest.fail(f"{command} did not begin to listen")
+
+    def _read(self, ready: str, listening: threading.Event) -> None:
+        assert self._process.stdout
+        for line in self._process.stdout:
+            if ready in line:
+                listening.set()
+
+    def __enter__(self) -> "Background":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._reader.join()
+        assert self._process.stdout
+        self._process.stdout.close()
+
+
+def everything_over(transport: Transport, port: int | None = None) -> Background:
+    """`server-everything` behind an address: `/mcp` for HTTP, `/sse` for SSE."""
+    mode = {Transport.HTTP: "streamableHttp", Transport.SSE: "sse"}[transport]
+    return Background([part(NPM, "mcp-server-everything"), mode], "on port", port)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

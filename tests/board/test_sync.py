@@ -2,16 +2,25 @@
 
 import gzip
 import json
+import shutil
+import tempfile
 import threading
+from contextlib import ExitStack, suppress
+from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pegboard.app import Pegboard
-from pegboard.board.sync import BATCH
+from pegboard.board.sync import BATCH, Sync
 from pegboard.config import Settings, SyncSettings
 from pegboard.errors import SourceError, UsageError
+from pegboard.gate.admission import admit
 from pegboard.model import SourceRecord
 from pegboard.sources.jsonl import JsonlSource
+from pegboard.sources.pytools import PytoolsSource
+from pegboard.store.sqlite.store import SqliteStore
 
 BROKEN = b"def run(:\n"
 
@@ -281,3 +290,202 @@ def test_progress_is_told_and_ends_with_the_total(board):
 def test_a_missing_file_of_tools_is_a_source_error(tmp_path):
     with pytest.raises(SourceError, match="cannot be read"):
         list(JsonlSource("file", tmp_path / "none.jsonl").scan({}))
+
+
+def partial(board, *under, **options):
+    return report(board, embed=False, under=under, **options)
+
+
+def test_a_save_is_taken_up_by_a_pass_over_its_path(board, folder):
+    folder.write("payments/refund_payment", "Refund the customer.")
+    folder.write("chat/unseen", "Never looked at.")
+    got = partial(board, "mcptools/payments/refund_payment.py")
+    assert (got.changed, got.added, got.unchanged, got.retired) == (1, 0, 0, 0)
+    assert board.show("refund_payment").item.description == "Refund the customer."
+    assert found(board, "unseen") == []
+
+
+def test_a_partial_pass_retires_nothing_but_what_is_gone_from_there(board, folder):
+    folder.path("payments/refund_payment").unlink()
+    folder.path("chat/pin_message").unlink()
+    assert partial(board, "mcptools/payments/refund_payment.py").retired == 1
+    assert found(board) == []
+    assert found(board, "pin") == ["pin_message"]
+    assert board.check() == []
+
+
+def test_a_folder_that_is_gone_takes_everything_under_it_along(board, folder):
+    folder.write("chat2/keep", "Keep this.")
+    folder.raw("chat/broken", BROKEN)
+    board.sync()
+    shutil.rmtree(folder.path("chat/post_message").parent)
+    assert partial(board, "mcptools/chat").retired == 2
+    assert refused(board) == {}
+    assert found(board, "message") == []
+    assert found(board, "keep") == ["keep"]
+
+
+def test_a_generated_tool_goes_with_any_folder_above_it(board, folder):
+    tool = folder.root / "gentools/images/resize"
+    for gone in ("gentools", "gentools/images", "gentools/images/resize"):
+        tool.mkdir(parents=True)
+        (tool / "api.py").write_text('def run():\n    """Resize an image."""\n')
+        got = partial(board, "gentools/images/resize/api.py")
+        assert (got.added + got.changed, found(board, "resize")) == (1, ["resize"])
+        shutil.rmtree(folder.root / gone)
+        assert (partial(board, gone).retired, found(board, "resize")) == (1, [])
+
+
+def test_a_rename_hangs_under_its_new_id_at_once(board, folder):
+    folder.path("chat/pin_message").rename(folder.path("chat/stick_message"))
+    got = partial(board, "mcptools/chat/pin_message.py", "mcptools/chat/stick_message.py")
+    assert (got.added, got.retired) == (1, 1)
+    assert board.show("stick_message").item.id == "mcptools:chat:stick_message"
+    assert found(board, "pin") == ["stick_message"]
+
+
+def test_a_partial_pass_refuses_settles_and_takes_back(board, folder):
+    path = "mcptools/payments/refund_payment.py"
+    content = folder.path("payments/refund_payment").read_bytes()
+    folder.raw("chat/broken", BROKEN)
+    folder.raw("payments/refund_payment", BROKEN)
+    got = partial(board, path)
+    assert (got.retired, dict(got.rejected)) == (1, {"syntax_error": 1})
+    assert refused(board) == {("tools", path): "syntax_error"}
+    assert dict(partial(board, path).rejected) == {"syntax_error": 1}
+    folder.raw("payments/refund_payment", content)
+    partial(board, path)
+    assert (refused(board), found(board)) == ({}, ["refund_payment"])
+
+
+def test_a_partial_pass_leaves_rejections_elsewhere_alone(board, folder, rival):
+    folder.raw("chat/broken", BROKEN)
+    board.sync()
+    before = refused(board)
+    assert sorted(before.values()) == ["id_taken", "syntax_error"]
+    board.sync(["other"], under=["mcptools/maps"])
+    board.sync(["tools"], under=["mcptools/maps/measure_distance.py"])
+    assert refused(board) == before
+
+
+def test_what_cannot_be_read_now_is_not_retired_by_a_partial_pass(board, folder):
+    chat = folder.path("chat/post_message").parent
+    moved = chat.rename(folder.root / "moved")
+    chat.symlink_to("x" * 300)
+    got = partial(board, "mcptools/chat", "mcptools/chat/post_message.py")
+    assert (got.retired, dict(got.rejected)) == (0, {"unreadable": 1})
+    chat.unlink()
+    moved.rename(chat)
+    assert partial(board, "mcptools/chat").unchanged == 2
+    assert refused(board) == {}
+
+
+def test_only_a_whole_pass_counts_as_a_sync_and_removes_what_is_long_gone(board, folder, sql):
+    folder.path("payments/refund_payment").unlink()
+    board.sync()
+    sql("UPDATE items SET drift_at = drift_at - 86400 * 31 WHERE drift = 'missing'")
+    synced = board.sources()
+    folder.path("chat/pin_message").unlink()
+    got = partial(board, "mcptools/chat/pin_message.py")
+    assert (got.retired, got.purged, board.sources()) == (1, 0, synced)
+    assert report(board).purged == 1
+
+
+@pytest.mark.parametrize(("tools", "taken"), [(3, 0), (BATCH, 1)])
+def test_a_census_is_taken_only_if_many_have_come(board, folder, monkeypatch, tools, taken):
+    calls = []
+    monkeypatch.setattr(type(board.store.items), "take_census", lambda self: calls.append(self))
+    for number in range(tools):
+        folder.write(f"new/tool{number}", "New.")
+    assert partial(board, "mcptools/new").added == tools
+    assert len(calls) == taken
+
+
+def test_a_partial_pass_over_a_file_of_tools_retires_nothing_else(catalogue):
+    board, write = catalogue
+    write(range(BATCH), "new")
+    assert partial(board, "t1").changed == BATCH
+    assert board.status().embeddings.total == 3 * BATCH
+
+
+NAMES = st.sampled_from(["a", "b", "_p", "c:d"])
+TOOLS = st.sampled_from(["x.py", "y.py", "_z.py", "n.txt"])
+WRITTEN = st.tuples(st.just("mcptools"), NAMES, TOOLS)
+GENERATED = st.tuples(st.just("gentools"), NAMES, NAMES, st.sampled_from(["api.py", "help.py"]))
+PLACES = st.one_of(WRITTEN, GENERATED)
+ANYWHERE = st.tuples(PLACES, st.integers(1, 4)).map(lambda drawn: drawn[0][: drawn[1]])
+TEXTS = st.sampled_from(
+    ['def run():\n    """One."""\n', 'def run():\n    """Two."""\n', "def (", ""]
+)
+EDITS = st.one_of(
+    st.tuples(st.just("write"), PLACES, TEXTS),
+    st.tuples(st.just("write"), PLACES, TEXTS),
+    st.tuples(st.just("write"), ANYWHERE, TEXTS),
+    st.tuples(st.just("remove"), ANYWHERE, st.none()),
+    st.tuples(st.just("rename"), ANYWHERE, ANYWHERE),
+    st.tuples(st.just("link"), ANYWHERE, st.sampled_from(["/", "nowhere", "x" * 300])),
+)
+
+
+def edit(root, how, place, more):
+    """Does it, as far as it can be done, and says which paths changed."""
+    path = root.joinpath(*place)
+    changed = {"/".join(place)}
+    with suppress(OSError, shutil.Error):
+        above = [each for each in path.parents if each.is_relative_to(root) and not each.exists()]
+        if how in ("write", "link"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            changed |= {each.relative_to(root).as_posix() for each in above}
+        if how == "write":
+            path.write_text(more)
+        elif how == "link":
+            path.symlink_to(more)
+        elif how == "rename":
+            changed.add("/".join(more))
+            path.rename(root.joinpath(*more))
+        elif path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    return changed
+
+
+def state(store):
+    """What a reader of the board could tell apart."""
+    items = [entry for entry in store.items.page(0, 1000) if entry.active]
+    return (
+        sorted((e.item.id, e.item.origin, e.item.origin_hash, e.item.description) for e in items),
+        sorted((each.origin, each.code, each.origin_hash) for each in store.ledger.rejections()),
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(EDITS, min_size=1, max_size=4), min_size=1, max_size=5))
+def test_passes_over_what_changed_end_where_a_whole_pass_ends(rounds):
+    with ExitStack() as after:
+        scratch = Path(after.enter_context(tempfile.TemporaryDirectory()))
+        root = scratch / "root"
+        (root / "mcptools").mkdir(parents=True)
+        stores = [SqliteStore(scratch / f"{name}.db", create=True) for name in ("one", "two")]
+        for store in stores:
+            after.callback(store.close)
+        waiting = set()
+        for edits in rounds:
+            for how, place, more in edits:
+                waiting |= edit(root, how, place, more)
+            outcomes = [one_pass(stores[0], root, sorted(waiting)), one_pass(stores[1], root, ())]
+            assert outcomes[0] == outcomes[1]
+            if outcomes[0]:
+                waiting = set()
+            assert state(stores[0]) == state(stores[1])
+
+
+def one_pass(store, root, under):
+    """Whether the source could be read."""
+    source = PytoolsSource("tools", root, namespace="public")
+    sync = Sync(store, admit, SourceRecord("tools", "pytools", str(root)), None, lambda *_: None)
+    try:
+        sync.run(source, under=under, keep_missing_days=30, stop=threading.Event())
+    except SourceError:
+        return False
+    return True

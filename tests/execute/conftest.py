@@ -1,58 +1,10 @@
-import json
 import os
-import queue
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
+from execute_parts import Pool
 
-from pegboard.calls import CallResult, Health, ServerConfig, ServerState, Transport
-from pegboard.execute.sessions import Sessions
-
-EVIL = Path(__file__).parent / "evil.py"
-WAIT = 20.0
-"""Far more than anything here takes."""
-
-
-def evil(behaviour: str, name: str = "", **fields) -> ServerConfig:
-    args = (str(EVIL), behaviour)
-    fields = {"start_seconds": WAIT, "call_seconds": WAIT} | fields
-    return ServerConfig(
-        name or behaviour, Transport.STDIO, command=sys.executable, args=args, **fields
-    )
-
-
-class Pool:
-    """Sessions, and everything they told."""
-
-    def __init__(self, environ: dict[str, str], parallel: int) -> None:
-        self.states: queue.Queue[ServerState] = queue.Queue()
-        self.changes: queue.Queue[str] = queue.Queue()
-        self.sessions = Sessions(
-            environ=environ,
-            parallel=parallel,
-            on_state=self.states.put,
-            on_changed=self.changes.put,
-        )
-
-    def tools(self, name: str) -> list[str]:
-        return [tool.get("name") for tool in self.sessions.listing(name).result(WAIT).tools]
-
-    def call(self, name: str, tool: str, **arguments) -> CallResult:
-        return self.sessions.call(name, tool, arguments).result(WAIT)
-
-    def said(self, name: str, tool: str, **arguments) -> str:
-        [content] = self.call(name, tool, **arguments).content
-        return content["text"]
-
-    def heard(self, name: str, health: Health) -> ServerState:
-        """The next such state; those before it are passed over."""
-        while True:
-            state = self.states.get(timeout=WAIT)
-            if (state.name, state.health) == (name, health):
-                return state
+from pegboard.calls import ServerConfig
 
 
 @pytest.fixture
@@ -68,13 +20,3 @@ def pool() -> Iterator[Callable[..., Pool]]:
     yield make
     for each in made:
         each.sessions.close()
-
-
-def running(pid: int) -> bool:
-    """One that is dead but not yet buried by its parent does not run."""
-    shown = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
-    return bool(shown.stdout.strip()) and not shown.stdout.startswith("Z")
-
-
-def pids(pool: Pool, name: str) -> list[int]:
-    return json.loads(pool.said(name, "pids"))

@@ -138,16 +138,16 @@ class FloodsStderr(Server):
 
 class TalksRubbish(Server):
     def hear(self, message):
-        print("Welcome to evil!\n\n{not: json", flush=True)
-        print('{"jsonrpc": "2.0"}\n[1, 2]\n"text"\n\x00\ufffd', flush=True)
-        sys.stdout.buffer.write(b"\xff\xfe\n")
+        sys.stdout.write('Welcome to evil!\n\n{not: json\n{"jsonrpc": "2.0"}\n[1, 2]\n"text"\n')
+        sys.stdout.flush()
+        sys.stdout.buffer.write(b"\x00\xff\xfe\n")
         super().hear(message)
 
 
 class OnlyRubbish(Server):
     def hear(self, message):
         while True:
-            print("rubbish")
+            sys.stdout.write("rubbish\n")
 
 
 class EndlessLine(Server):

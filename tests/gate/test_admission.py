@@ -401,3 +401,19 @@ def test_the_order_of_files_does_not_change_the_content_hash():
 
 def test_an_item_without_files_and_manifest_has_no_version():
     assert item(make_candidate(version="1.2.3")).version is None
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\t", "\x85", "\x0c"])
+@pytest.mark.parametrize("field", ["name", "id", "category", "endpoint", "author"])
+def test_what_is_shown_on_one_line_has_only_one(field, end):
+    for text in (f"a{end}b", f"a{end}"):
+        assert rejection(make_candidate(**{field: text})).code == "line_break"
+
+
+@pytest.mark.parametrize("field", ["tags", "aliases", "keywords"])
+def test_words_of_a_list_have_one_line_each(field):
+    assert rejection(make_candidate(**{field: ["fine", "a\nb"]})).code == "line_break"
+
+
+def test_descriptions_may_have_as_many_lines_as_they_like():
+    assert admit(make_candidate(description="a\n\tb\r\nc")).description == "a\n\tb\r\nc"

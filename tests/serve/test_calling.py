@@ -93,7 +93,6 @@ def test_a_call_that_did_not_end_well_is_an_error_that_says_why(board, ask, outc
         InvalidArguments('z was not called. city is missing: {"required": ["city"]}', "add it"),
         ItemHeld("z changed since it was approved", "pegboard approve z"),
         NotExecutable("z is a python tool"),
-        ItemNotFound("there is no item 'z' on this board"),
         ItemAmbiguous("'z' could be any of: a:b:z, c:d:z"),
     ],
 )
@@ -101,6 +100,13 @@ def test_a_call_that_is_refused_is_a_result_that_an_agent_can_act_on(board, ask,
     board.raises(error)
     result = ask("call_tool", name="z")
     assert (result.is_error, text_of(result)) == (True, str(error))
+
+
+def test_an_agent_is_not_sent_to_the_command_line_for_a_tool(board, ask):
+    board.raises(ItemNotFound("there is no item 'z' on this board", "pegboard search"))
+    assert text_of(ask("call_tool", name="z")) == (
+        "there is no item 'z' on this board\n  look for it with search_tools"
+    )
 
 
 def test_an_error_while_the_call_runs_is_a_result_too(board, ask):

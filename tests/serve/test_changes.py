@@ -8,7 +8,6 @@ from mcp_types import ToolListChangedNotification
 from serve_parts import SECONDS, connected
 
 from making import make_item
-from pegboard.errors import BoardBusy
 from pegboard.serve import changes
 
 
@@ -41,7 +40,8 @@ class Hearing:
         self.face, self.era, self.heard = face, era, Heard()
 
     async def __aenter__(self):
-        self._connection = connected(self.face, self.era, message_handler=self.heard.message)
+        handler = {"message_handler": self.heard.message} if self.era == "legacy" else {}
+        self._connection = connected(self.face, self.era, **handler)
         client = await self._connection.__aenter__()
         self._task = None
         if self.era == "auto":
@@ -117,29 +117,6 @@ def test_every_client_hears_it(board, face, no_pause):
             face.board_changed()
             for heard in (one, other):
                 await asyncio.wait_for(heard.news.wait(), SECONDS)
-
-    asyncio.run(run())
-
-
-def test_a_board_that_cannot_be_read_is_looked_at_again_later(board, face, era, no_pause):
-    async def run():
-        async with Hearing(face, era) as heard:
-            right = face._changes._look
-            failed = asyncio.Event()
-
-            async def busy():
-                failed.set()
-                raise BoardBusy
-
-            for following in face._changes._following:
-                following._look = busy
-            face.board_changed()
-            await asyncio.wait_for(failed.wait(), SECONDS)
-            for following in face._changes._following:
-                following._look = right
-            add(board, "weather")
-            face.board_changed()
-            await asyncio.wait_for(heard.news.wait(), SECONDS)
 
     asyncio.run(run())
 

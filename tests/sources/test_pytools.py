@@ -286,6 +286,91 @@ def test_a_layout_that_cannot_be_read_does_not_hide_the_other(tmp_path):
     assert isinstance(second, Candidate)
 
 
+@pytest.fixture
+def tree(tmp_path):
+    """A root with something of everything that a scan can come across."""
+    for origin in (
+        "gentools/images/resize/api.py",
+        "gentools/images/resize/helper.py",
+        "gentools/images/crop/api.py",
+        "gentools/images-old/crop/api.py",
+        "gentools/stray.py",
+        "mcptools/chat/post.py",
+        "mcptools/chat/_private.py",
+        "mcptools/chat/a:b.py",
+        "mcptools/chat.py/tool.py",
+        "mcptools/_old/x.py",
+        "outside/x.py",
+    ):
+        write(tmp_path / "root", origin)
+    write(tmp_path / "root", "mcptools/chat/broken.py", "def (")
+    (tmp_path / "root/mcptools/leak").symlink_to(tmp_path)
+    (tmp_path / "root/mcptools/dark").symlink_to("x" * 300)
+    return tmp_path / "root"
+
+
+def related(origin, path):
+    """One of the two leads to the other."""
+    return f"{origin}/".startswith(f"{path}/") or f"{path}/".startswith(f"{origin}/")
+
+
+def test_a_partial_scan_finds_what_a_whole_one_finds_there(tree):
+    whole = scan(tree)
+    paths = {path.relative_to(tree).as_posix() for path in tree.rglob("*")}
+    for path in paths | {"mcptools/dark/x.py", "mcptools/gone", "gentools/images/resize/gone"}:
+        tool = path.rpartition("/")[0] + "/api.py"  # which stands for its folder
+        expected = [each for each in whole if related(each.origin, path) or each.origin == tool]
+        source = PytoolsSource("tools", tree, namespace="team")
+        assert list(source.scan({}, [path])) == expected, path
+
+
+def test_several_paths_are_looked_at_once_each_and_in_order(tree):
+    source = PytoolsSource("tools", tree, namespace="team")
+    paths = ["mcptools/chat/post.py", "mcptools/chat", "gentools/images/crop", "mcptools/chat/"]
+    assert [found.origin for found in source.scan({}, paths)] == [
+        "gentools/images/crop/api.py",
+        "mcptools/chat/_private.py",
+        "mcptools/chat/a:b.py",
+        "mcptools/chat/broken.py",
+        "mcptools/chat/post.py",
+    ]
+
+
+@pytest.mark.parametrize("path", ["..", "mcptools/../outside", "outside/x.py", "MCPTOOLS", "x"])
+def test_a_path_that_holds_no_tools_finds_nothing(tree, path):
+    assert list(PytoolsSource("tools", tree, namespace="team").scan({}, [path])) == []
+
+
+def test_a_partial_scan_opens_nothing_but_what_it_was_asked_for(tree, monkeypatch):
+    opened = []
+    stat = PytoolsSource._stat
+    monkeypatch.setattr(
+        PytoolsSource,
+        "_stat",
+        lambda self, origin, path: opened.append(origin) or stat(self, origin, path),
+    )
+    source = PytoolsSource("tools", tree, namespace="team")
+    assert len(list(source.scan({}, ["gentools/images/resize/helper.py"]))) == 1
+    assert opened == [
+        "gentools",
+        "gentools/images",
+        "gentools/images/resize",
+        "gentools/images/resize/api.py",
+    ]
+
+
+def test_known_content_is_unchanged_in_a_partial_scan_too(tree):
+    known = {found.origin: found.origin_hash for found in scan(tree) if hasattr(found, "fields")}
+    source = PytoolsSource("tools", tree, namespace="team")
+    path = "mcptools/chat/post.py"
+    assert list(source.scan(known, [path])) == [Unchanged(path)]
+
+
+def test_a_root_that_cannot_hold_tools_is_an_error_of_a_partial_scan_too(tmp_path):
+    with pytest.raises(SourceError):
+        PytoolsSource("tools", tmp_path, namespace="team").scan({}, ["mcptools/chat"])
+
+
 PIECES = st.sampled_from(
     ["def run(", "x: int", "=", "):", "\n", "    ", '"""', "Doc.", "Args:\n", "[", "]", "'", "\\"]
 )

@@ -74,8 +74,14 @@ class Keeping:
 
     def want_server(self, name: str) -> None:
         """Ask an MCP server for its tools; the sync follows when they are there."""
-        for asked in self._fetch([name]).values():
-            asked.add_done_callback(lambda done: self.want(name))
+        try:
+            asked = self._fetch([name])
+        except PegboardError as error:
+            self._failed(f"{name}: {error}")
+            self._known.pop(name, None)  # and so it is taken up again at the next look
+            return
+        for each in asked.values():
+            each.add_done_callback(lambda done: self.want(name))
 
     def _keep(self, stop: threading.Event) -> None:
         while not stop.is_set():

@@ -101,7 +101,8 @@ class Sync:
                 return self.report
         self._flush()
         if under:
-            self._end_partial(known, refused, began, frozenset(under))
+            paths = frozenset(path.strip("/") for path in under)
+            self._end_partial(known, refused, began, paths)
         else:
             self._end_whole(known, began, time.time() - keep_missing_days * 86_400)
         self.progress("reading", self._scanned, self._scanned)
@@ -123,8 +124,10 @@ class Sync:
         began: float,
         under: frozenset[str],
     ) -> None:
-        """Retire and forget what is gone from there; purge nothing, and leave the census alone
-        unless much has come or gone: a save must not have to wait for it."""
+        """Retire and forget what is gone from there, and purge nothing.
+
+        A census is only taken if many have come or gone: a save must not have to wait for it.
+        """
         seen = {*self._present, *self._refused}
         gone = set(_at_or_under(known, under)).difference(self._present)
         gone -= set(_at_or_under(gone, frozenset(self._unreadable)))

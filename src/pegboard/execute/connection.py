@@ -49,9 +49,6 @@ T = TypeVar("T")
 class Line(Protocol):
     """A way to a server. It is opened once."""
 
-    expired: bool
-    """Whether the server has forgotten this session, as after a restart."""
-
     def open(self) -> AbstractAsyncContextManager[TransportStreams]: ...
 
     def hang_up(self) -> None: ...
@@ -60,6 +57,10 @@ class Line(Protocol):
 
     def fault(self) -> str:
         """What the line knows about why it ended, or does not answer."""
+        ...
+
+    def forgotten(self, refusal: str) -> bool:
+        """Whether the server refused because it does not know the session, as after a restart."""
         ...
 
 
@@ -84,7 +85,6 @@ class Connection:
         self.stale = False
         self.changed = asyncio.Event()
         self.first: Listing | None = None
-        """The list from the start, until somebody has taken it."""
         self.over = asyncio.Event()
         self.fault: ServerUnavailable | None = None
         """Why it ended, when it is over."""
@@ -97,6 +97,11 @@ class Connection:
         if isinstance(message, ToolListChangedNotification):
             self.stale = True
             self.changed.set()
+
+    def take_first(self) -> Listing | None:
+        """The list from the start, once, and only while it holds."""
+        first, self.first = self.first, None
+        return None if self.stale else first
 
     async def greet(self) -> None:
         """The older handshake first, the newer one for a server that refuses it.
@@ -118,6 +123,7 @@ class Connection:
         """All pages of the list, as the server wrote them."""
         async with self._walking:
             self.stale = False
+            self.first = None
             tools = await self._pages()
             self.names = frozenset(
                 name for tool in tools if isinstance(name := tool.get("name"), str)
@@ -216,7 +222,7 @@ class Connection:
         return self.wire.take(result)
 
     def _judged(self, error: MCPError) -> MCPError | ConnectionLost:
-        if self.line.expired:
+        if self.line.forgotten(error.message):
             return ConnectionForgotten(error.message)
         # Servers use the same code for errors of their own, so what the SDK says decides.
         lost = error.message.startswith(("Connection closed", "SSE stream"))

@@ -39,7 +39,6 @@ class Pipes:
         self._child: Child | None = None
         self._outbox: MemoryObjectReceiveStream[SessionMessage] | None = None
         self._fault = ""
-        self.expired = False
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[TransportStreams]:
@@ -75,6 +74,10 @@ class Pipes:
         said = self._hide(self._child.last_words()) if self._child else ""
         words = f"; its last words on stderr: {said[-LAST_WORDS:]}" if said else ""
         return f"{self._fault}{words}".removeprefix("; ")
+
+    def forgotten(self, refusal: str) -> bool:
+        """A process and its session are one."""
+        return False
 
     async def _start(self) -> Child:
         config = self.config

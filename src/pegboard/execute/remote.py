@@ -20,8 +20,7 @@ _REFUSED = (401, 403)
 class Remote:
     def __init__(self, config: ServerConfig) -> None:
         self.config = config
-        self.expired = False
-        """Whether the server has forgotten this session, as after a restart."""
+        self._gone = False
         self._fault = ""
 
     @asynccontextmanager
@@ -46,6 +45,10 @@ class Remote:
 
     def fault(self) -> str:
         return self._fault
+
+    def forgotten(self, refusal: str) -> bool:
+        """The protocol wants status 404 for a session that is gone; servers in use answer 400."""
+        return self._gone or ("HTTP status 400" in self._fault and "session" in refusal.lower())
 
     def _sse(self) -> AbstractAsyncContextManager[TransportStreams]:
         return sse_client(self.config.url, httpx_client_factory=self._client)
@@ -74,7 +77,7 @@ class Remote:
     async def _after(self, response: httpx2.Response) -> None:
         code = response.status_code
         if code >= 400:
-            self.expired |= code == 404 and "mcp-session-id" in response.request.headers
+            self._gone |= code == 404 and "mcp-session-id" in response.request.headers
             self._fault = f"it answered with HTTP status {code} {response.reason_phrase}".rstrip()
             if code in _REFUSED:
                 self._fault += "; its headers may lack the right key"

@@ -112,9 +112,8 @@ class Session:
         """Raises `ServerUnavailable`."""
         for last in (False, True):
             connection = await self._connected()
-            first, connection.first = connection.first, None
             try:
-                return first or await self._listed(connection)
+                return connection.take_first() or await self._listed(connection)
             except ConnectionLost as lost:
                 why = await self._after(connection)
                 if last or not isinstance(lost, ConnectionForgotten):
@@ -226,7 +225,7 @@ class Session:
 
     async def _keep_alive(self) -> None:
         pause = FIRST_PAUSE
-        while True:
+        while not self._stopping:
             began = time.monotonic()
             await self._one_life()
             if self._stopping:

@@ -83,11 +83,11 @@ class _Reader:
             kind=self.choice("kind", Kind) or Kind.TOOL,
             namespace=self.namespace(),
             description=self.text("description", self.limits.description),
-            category=self.text("category"),
-            subcategory=self.text("subcategory"),
-            tags=self.texts("tags"),
-            aliases=self.texts("aliases"),
-            tech_stack=self.texts("tech_stack"),
+            category=self.line("category"),
+            subcategory=self.line("subcategory"),
+            tags=self.lines("tags"),
+            aliases=self.lines("aliases"),
+            tech_stack=self.lines("tech_stack"),
             tool_type=self.choice("tool_type", ToolType),
             input_schema=self.json("input_schema"),
             output_schema=self.json("output_schema"),
@@ -95,18 +95,18 @@ class _Reader:
             examples=self.texts("examples"),
             body=self.text("body", self.limits.body),
             visibility=self.choice("visibility", Visibility) or Visibility.PUBLIC,
-            author=self.text("author"),
+            author=self.line("author"),
             official=self.fields.get("official") is True,
             source=self.candidate.source,
             origin=self.candidate.origin,
             origin_hash=self.candidate.origin_hash,
-            source_protocol=self.text("source_protocol"),
-            endpoint=self.text("endpoint", self.limits.id),
-            keywords=self.texts("keywords"),
-            routing_domain=self.text("routing_domain"),
-            semantic_namespace=self.text("semantic_namespace"),
-            sensitivity_tier=self.text("sensitivity_tier"),
-            target_personas=self.texts("target_personas"),
+            source_protocol=self.line("source_protocol"),
+            endpoint=self.line("endpoint", self.limits.id),
+            keywords=self.lines("keywords"),
+            routing_domain=self.line("routing_domain"),
+            semantic_namespace=self.line("semantic_namespace"),
+            sensitivity_tier=self.line("sensitivity_tier"),
+            target_personas=self.lines("target_personas"),
             semantic_weight=self.weight(),
             version=self.version(),
         )
@@ -115,7 +115,7 @@ class _Reader:
         found = self.text(name, limit)
         if not found.strip():
             raise Refused(f"no_{name}", f"the candidate has no {name}; give it one")
-        return found
+        return self.unbroken(name, found)
 
     def namespace(self) -> str:
         found = self.fields.get("namespace")
@@ -128,6 +128,20 @@ class _Reader:
     def text(self, name: str, limit: int | None = None) -> str:
         found = self.fields.get(name)
         return "" if found is None else self.checked(name, found, limit or self.limits.name)
+
+    def line(self, name: str, limit: int | None = None) -> str:
+        """A text that is shown where a second line would look like something else."""
+        return self.unbroken(name, self.text(name, limit))
+
+    def lines(self, name: str) -> tuple[str, ...]:
+        return tuple(self.unbroken(name, each) for each in self.texts(name))
+
+    def unbroken(self, name: str, found: str) -> str:
+        if found.splitlines() not in ([], [found]) or "\t" in found:
+            raise Refused(
+                "line_break", f"{name} has a line break or tab in it; write it in one line"
+            )
+        return found
 
     def checked(self, name: str, found: object, limit: int) -> str:
         if not isinstance(found, str):

@@ -110,11 +110,11 @@ def list_tools(board: Pegboard, arguments: dict[str, Any]) -> CallToolResult:
         )
         for each in found[:limit]
     }
-    told = [f"{name}: {sentence}" for name, sentence in tools.items()]
+    told = [f"{one_line(name)}: {sentence}" for name, sentence in tools.items()]
     structured: dict[str, object] = {"tools": tools}
     if len(found) > limit:
         structured["next"] = list(tools)[-1]
-        told.append(f"note: there are more; go on with after: {list(tools)[-1]}")
+        told.append(f"note: there are more; go on with after: {one_line(list(tools)[-1])}")
     if not found:
         told.append(_nothing(board, categories))
     return reply("\n".join(told), structured)

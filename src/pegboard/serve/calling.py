@@ -68,7 +68,7 @@ async def call_tool(asked: Asked) -> CallToolResult:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise
-        return failure([text_block("the call was cancelled because the board is being closed")])
+        return failure("the call was cancelled")
     return _passed_on(result)
 
 

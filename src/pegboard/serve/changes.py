@@ -1,7 +1,6 @@
 """Tells connected clients when what they were shown of the board is out of date."""
 
 import asyncio
-import logging
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -14,10 +13,7 @@ from mcp_types import (
     SubscriptionsListenResult,
 )
 
-from pegboard.errors import PegboardError
 from pegboard.serve.table import Context
-
-log = logging.getLogger(__name__)
 
 PAUSE_SECONDS = 1.0
 """Between one notification and the next."""
@@ -64,29 +60,29 @@ class Following:
         self._rung = asyncio.Event()
         self._bus = InMemorySubscriptionBus()
         self._listeners = 0
+        self._shown: str | None = None
         self.listen = ListenHandler(self._bus, max_subscriptions=MOST_LISTENERS)
 
     def ring(self) -> None:
         with suppress(RuntimeError):  # the loop is closed, and nobody listens any more
             self._loop.call_soon_threadsafe(self._rung.set)
 
+    def was_shown(self, text: str) -> None:
+        """What a client was shown first; from then on, whoever is connected hears of changes."""
+        if self._shown is None:
+            self._shown = text
+
     async def run(self) -> None:
-        shown = await self._seen("")
         while True:
             await self._rung.wait()
             self._rung.clear()
-            now = await self._seen(shown)
-            if now != shown:
-                shown = now
+            if self._shown is not None and await self._differs():
                 await self._bus.publish(ToolsListChanged())
-            await anyio.sleep(PAUSE_SECONDS)
+                await anyio.sleep(PAUSE_SECONDS)
 
-    async def _seen(self, otherwise: str) -> str:
-        try:
-            return await self._look()
-        except PegboardError as error:
-            log.warning("the board could not be looked at: %s", error)
-            return otherwise
+    async def _differs(self) -> bool:
+        before, self._shown = self._shown, await self._look()
+        return self._shown != before
 
     async def tell(self, context: Context) -> None:
         """Notify a client of the handshake era for as long as it is connected."""

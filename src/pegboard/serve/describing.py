@@ -8,15 +8,18 @@ from mcp_types import CallToolResult
 from pegboard.app import Pegboard
 from pegboard.calls import Health
 from pegboard.errors import ItemAmbiguous, ItemNotFound
-from pegboard.model import Drift, Entry, Json
+from pegboard.model import Drift, Entry
 from pegboard.search.budget import clipped, qualified
 from pegboard.serve.abridging import abridged
-from pegboard.serve.replies import compact_json, failure, one_line, reply, text_block
+from pegboard.serve.replies import compact_json, failure, in_words, one_line, reply
 
 MOST_NAMES = 10
 LONGEST_NAME = 600
-MOST_LETTERS = 40_000
-"""Of all that one answer tells; the tools share it."""
+MOST_LETTERS = 60_000
+"""Of descriptions and schemas in one answer; the tools share it."""
+MOST_TAGS = 20
+LONGEST_TAG = 60
+LONGEST_REASON = 300
 
 DESCRIPTION = """\
 Everything about a tool before you call it: parameters as JSON Schema, the whole description, \
@@ -80,31 +83,33 @@ def describe_tool(board: Pegboard, arguments: dict[str, Any]) -> CallToolResult:
         try:
             tools.append(_told(board.show(name), down, MOST_LETTERS // len(names)))
         except (ItemNotFound, ItemAmbiguous) as error:
-            errors.append(str(error))
+            errors.append(in_words(error))
     text = "\n".join([*map(_text, tools), *errors])
     if not tools:
-        return failure([text_block(text)])
+        return failure(text)
     return reply(text, {"tools": tools} | ({"errors": errors} if errors else {}))
 
 
 def _told(entry: Entry, down: Mapping[str, str], room: int) -> dict[str, Any]:
     item = entry.item
-    description = clipped(item.description.strip(), room // 2)
-    asks, gives = _schema(item.input_schema, room // 4), _schema(item.output_schema, room // 4)
-    notes = [
-        *_state(entry, down),
-        *(["the description is cut short"] if len(description) < len(item.description) else []),
-        *([f"the input schema is {asks[1]}"] if asks[1] else []),
-        *([f"the output schema is {gives[1]}"] if gives[1] else []),
-    ]
+    said = item.description.strip()
+    description = clipped(said, room // 4)
+    asks, gives = abridged(item.input_schema, room // 2), abridged(item.output_schema, room // 4)
+    notes = _state(entry, down)
+    if description != said:
+        notes.append("the description is cut short")
+    if asks is not item.input_schema:
+        notes.append("the input schema is shown in part; call_tool checks against the whole of it")
+    if gives is not item.output_schema:
+        notes.append("the output schema is shown in part")
     told = {
         "id": qualified(item.namespace, item.id),
         "kind": item.kind.value,
         "type": item.tool_type.value if item.tool_type else "",
         "description": description,
-        "tags": list(item.tags),
-        "input_schema": asks[0],
-        "output_schema": gives[0],
+        "tags": [clipped(tag, LONGEST_TAG) for tag in item.tags[:MOST_TAGS]],
+        "input_schema": asks,
+        "output_schema": gives,
         "notes": notes,
     }
     always = OUTPUT_SCHEMA["properties"]["tools"]["items"]["required"]
@@ -123,20 +128,15 @@ def _state(entry: Entry, down: Mapping[str, str]) -> list[str]:
             else "its source no longer has it"
         )
     if (why := down.get(entry.item.source)) is not None:
-        notes.append(f"its server {entry.item.source} is down: {one_line(why)}".rstrip(": "))
+        reason = clipped(one_line(why), LONGEST_REASON)
+        notes.append(f"its server {entry.item.source} is down: {reason}".rstrip(": "))
     return notes
-
-
-def _schema(schema: Json, room: int) -> tuple[Json, str]:
-    shorter = abridged(schema, room)
-    cut = "" if shorter is schema else "shown in part; call_tool checks against the whole of it"
-    return shorter, cut
 
 
 def _text(told: Mapping[str, Any]) -> str:
     """Only the id stands at the margin, so that no description can be taken for another tool."""
     kind = " ".join(filter(None, (told.get("type"), told["kind"])))
-    lines = [f"{told['id']} ({kind})"]
+    lines = [f"{one_line(told['id'])} ({kind})"]
     lines += [f"note: {note}" for note in told.get("notes", ())]
     lines += [line.rstrip() for line in told["description"].splitlines()]
     if "tags" in told:

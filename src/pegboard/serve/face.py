@@ -27,7 +27,7 @@ from pegboard.serve.changes import Changes, Following
 from pegboard.serve.offers import OFFERS
 from pegboard.serve.prompt import Profile, Workflow, workflow
 from pegboard.serve.pytools import pytools_offers
-from pegboard.serve.replies import one_line, refusal, text_block
+from pegboard.serve.replies import failure, in_words, one_line, text_block
 from pegboard.serve.table import Asked, Context, Offer, Threads
 
 PROMPT = Prompt(
@@ -75,14 +75,15 @@ class Face:
     async def list_tools(
         self, context: Context, params: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        return ListToolsResult(tools=await self.threads.run(self._tools))
+        tools = await self.threads.run(self._tools)
+        context.lifespan_context.was_shown(_descriptions(tools))
+        return ListToolsResult(tools=tools)
 
     def _tools(self) -> list[Tool]:
         return [offer.shown(self.board) for offer in self.offers.values()]
 
     async def _what_is_shown(self) -> str:
-        tools = await self.threads.run(self._tools)
-        return "\n".join(tool.description or "" for tool in tools)
+        return _descriptions(await self.threads.run(self._tools))
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         try:
@@ -90,7 +91,7 @@ class Face:
             arguments = offer.checked(self.board, params.arguments or {})
             return await offer.respond(Asked(self.board, arguments, context, self.threads))
         except PegboardError as error:
-            return refusal(error)
+            return failure(in_words(error))
 
     def _offer(self, name: str) -> Offer:
         if (offer := self.offers.get(name)) is None:
@@ -116,6 +117,10 @@ class Face:
         return GetPromptResult(
             description=PROMPT.description, messages=[PromptMessage(role="user", content=text)]
         )
+
+
+def _descriptions(tools: Sequence[Tool]) -> str:
+    return "\n".join(tool.description or "" for tool in tools)
 
 
 def make_face(

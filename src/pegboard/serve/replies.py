@@ -1,11 +1,11 @@
 """Answers to a tool call, as MCP sends them."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from mcp_types import CallToolResult, ContentBlock, TextContent
+from mcp_types import CallToolResult, TextContent
 
-from pegboard.errors import PegboardError
+from pegboard.errors import ItemNotFound, PegboardError
 
 
 def text_block(text: str) -> TextContent:
@@ -17,13 +17,15 @@ def reply(text: str, structured: Mapping[str, object] | None = None) -> CallTool
     return CallToolResult(content=[text_block(text)], structured_content=structured)
 
 
-def failure(content: Sequence[ContentBlock], structured: object = None) -> CallToolResult:
-    return CallToolResult(content=list(content), structured_content=structured, is_error=True)
+def failure(text: str) -> CallToolResult:
+    return CallToolResult(content=[text_block(text)], is_error=True)
 
 
-def refusal(error: PegboardError) -> CallToolResult:
-    """An error that an agent can act on: what is wrong, and the next step."""
-    return failure([text_block(str(error))])
+def in_words(error: PegboardError) -> str:
+    """What is wrong, and the next step; an agent has tools where a person has commands."""
+    if isinstance(error, ItemNotFound):
+        return f"{error.message}\n  look for it with search_tools"
+    return str(error)
 
 
 def compact_json(value: object) -> str:

@@ -229,7 +229,7 @@ def telling(answer: Answer, notices: Sequence[str], budget: int | None) -> Telli
 def _written(answer: Answer, told: Sequence[Told], notices: Sequence[str]) -> Telling:
     nothing = "No tool fits. Nearest, though none of them fits:" if told else "No tool fits."
     lines = [] if answer.hits else [nothing]
-    lines += [_with_notes(each) for each in told]
+    lines += [each.text for each in told]
     lines += [f"note: {one_line(notice)}" for notice in notices]
     hits = [_structured(each) for each in told]
     structured: dict[str, object] = {"hits": hits if answer.hits else []}
@@ -238,11 +238,6 @@ def _written(answer: Answer, told: Sequence[Told], notices: Sequence[str]) -> Te
     if notices:
         structured["notices"] = list(notices)
     return Telling("\n".join(lines), structured)
-
-
-def _with_notes(told: Told) -> str:
-    notes = told.hit.notes if told.detail is not Detail.NAME else ()
-    return "\n  ".join([told.text, *(f"note: {one_line(note)}" for note in notes)])
 
 
 def _structured(told: Told) -> dict[str, object]:

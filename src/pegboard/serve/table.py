@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -14,7 +14,6 @@ from pegboard.app import Pegboard
 from pegboard.model import Json
 from pegboard.serve.arguments import checked
 
-P = ParamSpec("P")
 R = TypeVar("R")
 
 THREADS = 8

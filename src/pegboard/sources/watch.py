@@ -11,6 +11,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from watchfiles import Change, watch
@@ -30,9 +31,10 @@ LONGEST_WAIT = 200
 POLL = 1_000
 """Milliseconds between two looks at every file, where the system cannot watch them."""
 LOOK_SECONDS = 0.25
-"""How often it is checked that the folders are still those that are watched."""
+"""How often it is checked whether other roots, or other folders in them, are to be watched."""
 PAUSE_SECONDS = 1.0
-"""After an error, before watching begins again."""
+"""After an error, before watching begins again; twice as long after each further one."""
+LONGEST_PAUSE = 30.0
 AGAIN_SECONDS = 1.0
 """Polling sees no more than the second a file was saved in, so what was saved is told twice."""
 MOST_PATHS = 2_000
@@ -65,40 +67,38 @@ class Watcher:
         self._on_change = on_change
         self._look_first = look_first
         self._roots = _absolute(roots)
-        self._news = threading.Event()
         self._counting = threading.Lock()
         self._telling = threading.Lock()
 
     def set_roots(self, roots: Mapping[str, Path]) -> None:
         """Watch these from now on. What is watched already goes on undisturbed."""
         self._roots = _absolute(roots)
-        self._news.set()
 
     def run(self, stop: threading.Event) -> None:
         watches: dict[str, _RootWatch] = {}
         try:
             while not stop.is_set():
-                self._news.clear()
                 self._take_up(watches, stop)
-                self._news.wait(LOOK_SECONDS)
+                stop.wait(LOOK_SECONDS)
         finally:
             for each in watches.values():
                 each.end.set()
             for each in watches.values():
-                each.join(LOOK_SECONDS)
+                each.thread.join(LOOK_SECONDS)
 
     def _take_up(self, watches: "dict[str, _RootWatch]", stop: threading.Event) -> None:
         roots = self._roots
         for name, each in list(watches.items()):
             if roots.get(name) != each.root:
                 watches.pop(name).end.set()
-            elif not each.is_alive():  # by an error that nobody foresaw, and that is on stderr
+            elif not each.thread.is_alive():
+                # An error that nobody foresaw ended it, and is on stderr.
                 del watches[name]
                 self.failed(f"watching {each.root} broke off and begins again")
                 stop.wait(PAUSE_SECONDS)
         for name in roots.keys() - watches.keys():
             watches[name] = _RootWatch(self, name, roots[name], look_first=self._look_first)
-            watches[name].start()
+            watches[name].thread.start()
 
     def tell(self, told_by: "_RootWatch", paths: frozenset[str]) -> None:
         with self._telling:
@@ -112,30 +112,33 @@ class Watcher:
     def failed(self, why: str) -> None:
         with self._counting:
             self.errors += 1
+            if why != self.last_error:
+                log.warning(why)
             self.last_error = why
-        log.warning(why)
 
 
-class _RootWatch(threading.Thread):
+class _RootWatch:
     """Watches one root, until `end` is set."""
 
     def __init__(self, watcher: Watcher, source: str, root: Path, *, look_first: bool) -> None:
-        super().__init__(name=f"watch {source}", daemon=True)
+        self.thread = threading.Thread(target=self._run, name=f"watch {source}", daemon=True)
         self.source = source
         self.root = root
         self.end = threading.Event()
         self._watcher = watcher
         self._untold = look_first
         self._stands = False
+        self._began = 0.0
+        self._pause = PAUSE_SECONDS
         self._polling: bool | None = None  # None lets watchfiles choose what suits the system
         self._identity: _Identity = {}
         self._looked_at = 0.0
         self._again: frozenset[str] | None = None
         self._again_at = 0.0
 
-    def run(self) -> None:
+    def _run(self) -> None:
         while not self.end.is_set():
-            self._stands = False
+            self._stands, self._began = False, time.monotonic()
             try:
                 self._follow()
                 self._polling = None
@@ -165,6 +168,8 @@ class _RootWatch(threading.Thread):
             if not changes.isdisjoint((Change.deleted, str(folder)) for folder in folders):
                 return
             self._tell(path for _, path in changes)
+            if not self._polling:
+                _make_sure_of(path for change, path in changes if change is Change.added)
 
     def is_set(self) -> bool:
         """What `watchfiles` asks at every step: whether to stop."""
@@ -223,9 +228,24 @@ class _RootWatch(threading.Thread):
                 self.root,
             )
             return
-        self.end.wait(PAUSE_SECONDS)
+        if time.monotonic() - self._began > LONGEST_PAUSE:
+            self._pause = PAUSE_SECONDS
+        self.end.wait(self._pause)
+        self._pause = min(2 * self._pause, LONGEST_PAUSE)
         if not self._stands:
             self._watcher.tell(self, EVERYTHING)
+
+
+def _make_sure_of(added: Iterable[str]) -> None:
+    """Raise an error if the system will not watch a new folder: of that, nobody is told."""
+    new = next((path for path in added if Path(path).is_dir()), None)
+    if new is None:
+        return
+    at_once = threading.Event()
+    at_once.set()
+    with suppress(FileNotFoundError):
+        for _ in watch(new, step=1, stop_event=at_once, recursive=False):
+            pass
 
 
 def _absolute(roots: Mapping[str, Path]) -> dict[str, Path]:

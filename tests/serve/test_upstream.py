@@ -1,0 +1,87 @@
+"""Through the face to a real MCP server and back."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+from serve_parts import SECONDS, connected, text_of, with_client
+
+from pegboard.app import Pegboard
+from pegboard.calls import ServerConfig, Transport
+from pegboard.serve.face import make_face
+
+UPSTREAM = str(Path(__file__).with_name("upstream_child.py"))
+PONDER = "mcp:deep:ponder"
+
+
+@pytest.fixture
+def board(board_file, tmp_path):
+    config = ServerConfig(
+        "deep", Transport.STDIO, command=sys.executable, args=(UPSTREAM, str(tmp_path))
+    )
+    with Pegboard.open(board_file, create=True) as found:
+        found.add_servers([config])
+        found.sync()
+        yield found
+
+
+@pytest.fixture
+def face(board):
+    return make_face(board)
+
+
+def test_a_tool_is_found_described_and_called(face, era):
+    seen = []
+
+    async def watch(*progress):
+        seen.append(progress)
+
+    async def all_of_it(client):
+        search = {"query": "think for a long time", "executable": True}
+        found = await client.call_tool("search_tools", search)
+        name = found.structured_content["hits"][0]["id"]
+        described = await client.call_tool("describe_tool", {"name": name})
+        call = {"name": name, "arguments": {"seconds": 0}}
+        return described, await client.call_tool("call_tool", call, progress_callback=watch)
+
+    described, result = with_client(face, all_of_it, era)
+    assert described.structured_content["tools"][0]["id"] == PONDER
+    assert (text_of(result), result.structured_content) == ("42", {"answer": 42})
+    assert not result.is_error
+    assert seen == [(1, 2, "thinking")]
+
+
+def test_arguments_that_do_not_fit_come_back_with_the_part_they_break(face, era):
+    result = with_client(face, lambda c: c.call_tool("call_tool", {"name": PONDER}), era)
+    assert result.is_error
+    assert "seconds" in text_of(result)
+    assert '"required":["seconds"]' in text_of(result)
+
+
+def test_a_call_takes_no_longer_than_it_may(face, era):
+    call = {"name": PONDER, "arguments": {"seconds": 600}, "timeout_seconds": 1}
+    result = with_client(face, lambda c: c.call_tool("call_tool", call), era)
+    assert result.is_error
+    assert text_of(result)
+
+
+def test_a_client_that_gives_up_calls_off_the_work_of_the_server_behind(face, era, tmp_path):
+    async def run():
+        async with connected(face, era) as client:
+            thinking = asyncio.Event()
+
+            async def watch(*progress):
+                thinking.set()
+
+            call = {"name": PONDER, "arguments": {"seconds": 600}}
+            asked = asyncio.create_task(
+                client.call_tool("call_tool", call, progress_callback=watch)
+            )
+            await thinking.wait()
+            asked.cancel()
+            async with asyncio.timeout(SECONDS):
+                while not (tmp_path / "off").exists():
+                    await asyncio.sleep(0.01)
+
+    asyncio.run(run())
