@@ -8,15 +8,15 @@ later than that it wakes.
 """
 
 import asyncio
+import gc
 import gzip
 import itertools
 import json
 import multiprocessing
-import re
-import sys
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -29,7 +29,6 @@ from boards import sampled
 from indexing import clean, identifier, source
 from pegboard import Pegboard
 from pegboard.app import located
-from pegboard.board.keeping import Keeping
 from pegboard.live import kept
 from pegboard.measure import evaluation_board
 from pegboard.serve.face import Face, make_face
@@ -63,37 +62,64 @@ class Tool(NamedTuple):
 
 @dataclass(slots=True)
 class Load:
-    """What the clients saw."""
+    """What the clients did and saw, by what was going on."""
 
-    searches: int = 0
-    seconds: float = 0.0
+    phase: str = ""
+    searches: Counter[str] = field(default_factory=Counter)
+    began: dict[str, float] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
     found_after: list[float] = field(default_factory=list)
     """Seconds from a save to the first search by words that shows it."""
 
+    def rate(self, phase: str, end: str) -> float:
+        """Searches a second in this phase, which the other ends."""
+        return self.searches[phase] / (self.began[end] - self.began[phase])
+
+
+@dataclass(slots=True)
+class Loop:
+    """What the loop of the serving process went through, by what was going on."""
+
+    phase: str = ""
+    lags: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    """Seconds."""
+    processor: dict[str, float] = field(default_factory=dict)
+    """Seconds of the loop's thread, when the phase began."""
+    collections: list[float] = field(default_factory=list)
+    """Seconds that collecting garbage took, while all threads waited."""
+
+
+class Served(NamedTuple):
+    load: Load
+    loop: Loop
+    failed_syncs: int
+
 
 def main() -> None:
     args = options(__doc__).parse_args()
-    retrieval = args.data / "retrieval"
-    asked = [*sampled(retrieval / "mcpproxy_golden" / "queries.jsonl", QUERIES)]
-    asked += sampled(retrieval / "metatool" / "queries.jsonl", QUERIES)
-    texts = [query.text for query in asked]
-    with TemporaryDirectory(prefix="pegboard-bench-") as scratch, replaying(args.data / "mcp") as urls:
-        tools = write_tools(args.data / "scale" / "mcp_corpus.jsonl.gz", Path(scratch) / "tools")
-        with evaluation_board(None, located().settings) as board:
-            board.add_servers(configs(urls))
-            board.add_folder(Path(scratch) / "tools")
-            outcome = board.sync()
-            if outcome.waiting or outcome.notices or any(each.error for each in outcome.sources):
-                raise SystemExit(f"the board is not whole: {outcome.notices}")
-            alone = in_process(board, texts[::2])
-            served = asyncio.run(serve(board, texts, tools[:CHANGES]))
-            alone = (alone + in_process(board, texts[1::2])) / 2
-            served.missing = [
-                each.id for n, each in enumerate(tools[:CHANGES]) if not finds(board, n, each.id)
-            ]
-            served.items = sum(line.items for line in board.census())
-    save(args, "mcp_load", {"checks": checks(served), **figures(served, alone)})
+    sets = ("mcpproxy_golden", "metatool")
+    files = [args.data / "retrieval" / name / "queries.jsonl" for name in sets]
+    texts = [query.text for file in files for query in sampled(file, QUERIES)]
+    with (
+        TemporaryDirectory(prefix="pegboard-bench-") as scratch,
+        replaying(args.data / "mcp") as urls,
+        evaluation_board(None, located().settings) as board,
+    ):
+        folder = Path(scratch) / "tools"
+        tools = write_tools(args.data / "scale" / "mcp_corpus.jsonl.gz", folder)
+        changed = dict(enumerate(tools[:CHANGES]))
+        board.add_servers(configs(urls))
+        board.add_folder(folder)
+        outcome = board.sync()
+        if outcome.waiting or outcome.notices or any(each.error for each in outcome.sources):
+            raise SystemExit(f"the board is not whole: {outcome.notices}")
+        before = in_process(board, texts[::2])
+        served = asyncio.run(serve(board, texts, changed))
+        alone = (before + in_process(board, texts[1::2])) / 2
+        missing = [tool.id for number, tool in changed.items() if not finds(board, number, tool)]
+        items = sum(line.items for line in board.census())
+    found = {"items": items, "not found": missing, **figures(served, alone)}
+    save(args, "mcp_load", {"checks": checks(served, missing), **found})
 
 
 def in_process(board: Pegboard, texts: Sequence[str]) -> float:
@@ -105,8 +131,8 @@ def in_process(board: Pegboard, texts: Sequence[str]) -> float:
     return len(texts) / (time.perf_counter() - began)
 
 
-def finds(board: Pegboard, number: int, item_id: str) -> bool:
-    return any(hit.id == item_id for hit in board.search(word(number), mode="bm25").hits)
+def finds(board: Pegboard, number: int, tool: Tool) -> bool:
+    return any(hit.id == tool.id for hit in board.search(word(number), mode="bm25").hits)
 
 
 # Files
@@ -143,45 +169,52 @@ def word(number: int) -> str:
 # The serving process
 
 
-@dataclass(slots=True)
-class Served:
-    load: Load
-    lags: dict[str, list[float]]
-    """Seconds, by what was going on."""
-    keeping_errors: int
-    missing: list[str] = field(default_factory=list)
-    items: int = 0
-
-
-async def serve(board: Pegboard, texts: list[str], tools: list[Tool]) -> Served:
-    lags: dict[str, list[float]] = {IDLE: [], SEARCHES: [], CHANGING: []}
+async def serve(board: Pegboard, texts: list[str], changed: Mapping[int, Tool]) -> Served:
     face = make_face(board)
     with kept(board, on_change=face.board_changed) as keeping:
         await all_synced(board)
         async with over_http(face) as url:
-            with clients(url, texts, tools) as child:
-                load = await noted(child, lags)
-    return Served(load, lags, keeping.errors)
+            with clients(url, texts, changed) as child:
+                load, loop = await followed(child)
+    return Served(load, loop, keeping.errors)
 
 
-async def noted(child: Connection, lags: dict[str, list[float]]) -> Load:
-    """Note the lag of this loop, phase by phase as the clients tell, until they are done."""
-    while (said := await asyncio.to_thread(child.recv)) != DONE:
-        with suppress(NameError):
-            noting.cancel()
-        noting = asyncio.create_task(note(lags[said]))
+async def followed(child: Connection) -> tuple[Load, Loop]:
+    """Note how this loop fares until the clients, who tell what they are about, are done."""
+    loop = Loop()
+    noting = asyncio.create_task(note(loop))
+    with collections_noted(loop.collections):
+        while loop.phase != DONE:
+            loop.phase = await asyncio.to_thread(child.recv)
+            loop.processor[loop.phase] = time.thread_time()
     noting.cancel()
-    found = await asyncio.to_thread(child.recv)
-    if not isinstance(found, Load):
-        raise TypeError(f"the clients sent {found!r}")
-    return found
+    load: Load = await asyncio.to_thread(child.recv)
+    return load, loop
 
 
-async def note(lags: list[float]) -> None:
+async def note(loop: Loop) -> None:
     while True:
         began = time.perf_counter()
         await asyncio.sleep(STEP)
-        lags.append(time.perf_counter() - began - STEP)
+        loop.lags[loop.phase].append(time.perf_counter() - began - STEP)
+
+
+@contextmanager
+def collections_noted(seconds: list[float]) -> Iterator[None]:
+    began = 0.0
+
+    def told(what: str, info: dict[str, int]) -> None:
+        nonlocal began
+        if what == "start":
+            began = time.perf_counter()
+        else:
+            seconds.append(time.perf_counter() - began)
+
+    gc.callbacks.append(told)
+    try:
+        yield
+    finally:
+        gc.callbacks.remove(told)
 
 
 async def all_synced(board: Pegboard) -> None:
@@ -205,11 +238,11 @@ async def over_http(face: Face) -> AsyncIterator[str]:
 
 
 @contextmanager
-def clients(url: str, texts: list[str], tools: list[Tool]) -> Iterator[Connection]:
+def clients(url: str, texts: list[str], changed: Mapping[int, Tool]) -> Iterator[Connection]:
     """A process with all clients in it, which tells what it is about to do and what it saw."""
     spawn = multiprocessing.get_context("spawn")
     here, there = spawn.Pipe(duplex=False)
-    child = spawn.Process(target=run_clients, args=(there, url, texts, tools), daemon=True)
+    child = spawn.Process(target=run_clients, args=(there, url, texts, changed), daemon=True)
     child.start()
     there.close()
     try:
@@ -223,44 +256,46 @@ def clients(url: str, texts: list[str], tools: list[Tool]) -> Iterator[Connectio
 # The process of the clients
 
 
-def run_clients(parent: Connection, url: str, texts: list[str], tools: list[Tool]) -> None:
-    load = asyncio.run(load_on(parent, url, texts, tools))
-    parent.send(DONE)
-    parent.send(load)
+def run_clients(
+    parent: Connection, url: str, texts: list[str], changed: Mapping[int, Tool]
+) -> None:
+    parent.send(asyncio.run(load_on(parent, url, texts, changed)))
 
 
-async def load_on(parent: Connection, url: str, texts: list[str], tools: list[Tool]) -> Load:
+async def load_on(
+    parent: Connection, url: str, texts: list[str], changed: Mapping[int, Tool]
+) -> Load:
     load = Load()
+
+    def begin(phase: str) -> None:
+        load.phase = phase
+        load.began[phase] = time.perf_counter()
+        parent.send(phase)
+
     async with asyncio.timeout(ALL_SECONDS), AsyncExitStack() as stack:
         sessions = [await stack.enter_async_context(Client(url)) for _ in range(CLIENTS)]
         looking = await stack.enter_async_context(Client(url))
-        parent.send(IDLE)
+        begin(IDLE)
         await asyncio.sleep(PHASE_SECONDS)
-        parent.send(SEARCHES)
-        began = time.perf_counter()
-        over = asyncio.Event()
+        begin(SEARCHES)
         async with asyncio.TaskGroup() as group:
             for number, session in enumerate(sessions):
-                mine = texts[number::CLIENTS]
-                group.create_task(search_on(session, mine, load, over))
+                group.create_task(search_on(session, texts[number::CLIENTS], load))
             await asyncio.sleep(PHASE_SECONDS)
-            load.seconds = time.perf_counter() - began
-            searched = load.searches
-            parent.send(CHANGING)
-            for number, tool in enumerate(tools):
+            begin(CHANGING)
+            for number, tool in changed.items():
                 change(tool, number)
                 await found_again(looking, tool, number, load)
-            over.set()
-        load.searches = searched
+            begin(DONE)
     return load
 
 
-async def search_on(session: Client, texts: list[str], load: Load, over: asyncio.Event) -> None:
+async def search_on(session: Client, texts: list[str], load: Load) -> None:
     for text in itertools.cycle(texts):
-        if over.is_set():
+        if load.phase == DONE:
             return
         await searched(session, load, query=text, limit=LIMIT)
-        load.searches += 1
+        load.searches[load.phase] += 1
 
 
 async def found_again(session: Client, tool: Tool, number: int, load: Load) -> None:
@@ -289,28 +324,33 @@ async def searched(session: Client, load: Load, **arguments: object) -> list[dic
 # What came of it
 
 
-def checks(served: Served) -> dict[str, Check]:
-    lag = in_ms(served.lags[CHANGING])
+def checks(served: Served, missing: list[str]) -> dict[str, Check]:
+    lag = in_ms(served.loop.lags[CHANGING])
     return {
-        "errors": at_most(len(served.load.errors) + served.keeping_errors, 0),
-        "changes that searches by words find": at_least(CHANGES - len(served.missing), CHANGES),
+        "errors": at_most(len(served.load.errors) + served.failed_syncs, 0),
+        "changes that searches by words find": at_least(CHANGES - len(missing), CHANGES),
         "lag with searches and changes, p99, ms": at_most(lag["p99"], P99_MS),
         "the same, at most, ms": at_most(lag["most"], MOST_MS),
     }
 
 
 def figures(served: Served, alone: float) -> dict[str, object]:
-    load = served.load
-    rate = load.searches / load.seconds
+    load, loop = served.load, served.loop
+    rate = load.rate(SEARCHES, CHANGING)
+    busy = loop.processor[CHANGING] - loop.processor[SEARCHES]
     return {
-        "items": served.items,
         "clients": CLIENTS,
         "changes": CHANGES,
         "errors": load.errors[:10],
-        "not found": served.missing,
+        "lag, ms": {phase: in_ms(loop.lags[phase]) for phase in (IDLE, SEARCHES, CHANGING)},
+        "longest collection of garbage, ms": round(1000 * max(loop.collections, default=0.0), 1),
+        "processor time of the loop, ms a search": round(1000 * busy / load.searches[SEARCHES], 2),
         "searches a second / the same in process, one thread": round(rate / alone, 3),
-        "searches a second": {"served": round(rate, 1), "in process": round(alone, 1)},
-        "lag, ms": {phase: in_ms(found) for phase, found in served.lags.items()},
+        "searches a second": {
+            "served": round(rate, 1),
+            "served while files change": round(load.rate(CHANGING, DONE), 1),
+            "in process": round(alone, 1),
+        },
         "from a save to being found by words, ms": {
             name: round(1000 * quantile(load.found_after, share))
             for name, share in (("p50", 0.5), ("p95", 0.95), ("most", 1.0))

@@ -71,7 +71,9 @@ def configs(urls: dict[str, str]) -> list[ServerConfig]:
 def server(name: str, definitions: Sequence[Definition]) -> Server[dict[str, object]]:
     tools = [Tool.model_validate(each) for each in definitions]
 
-    async def list_tools(context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+    async def list_tools(
+        context: Context, params: PaginatedRequestParams | None
+    ) -> ListToolsResult:
         begin = int(params.cursor) if params and params.cursor else 0
         end = begin + PAGE
         more = str(end) if end < len(tools) else None

@@ -20,7 +20,9 @@ README = (ROOT / "README.md").read_text("utf-8")
 
 def leaf_commands(group: click.Group, prefix: str) -> list[tuple[str, click.Command]]:
     found: list[tuple[str, click.Command]] = []
-    for name, command in group.commands.items():
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         full = f"{prefix} {name}"
         nested = isinstance(command, click.Group)
         found += leaf_commands(command, full) if nested else [(full, command)]

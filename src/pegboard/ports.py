@@ -121,8 +121,11 @@ class Items(Protocol):
         """Items in the order of their keys, from the one after `after`."""
         ...
 
-    def origins(self, source: str) -> dict[str, str]:
-        """Origin and content hash of everything on the board, or refused, from this source."""
+    def origins(self, source: str, under: Sequence[str] = ()) -> dict[str, str]:
+        """Origin and content hash of everything on the board, or refused, from this source.
+
+        With `under`, only of what is at or under these paths.
+        """
         ...
 
     def retire(
@@ -133,6 +136,12 @@ class Items(Protocol):
         What was put after the scan began is left alone: another sync saw it. Returns how many were
         deactivated and how many removed.
         """
+        ...
+
+    def retire_under(
+        self, source: str, under: Sequence[str], seen: Sequence[str], began: float
+    ) -> int:
+        """As `retire`, for what is at or under these paths and nothing else; removes nothing."""
         ...
 
     def take_census(self) -> None:

@@ -137,6 +137,10 @@ def test_a_wish_for_everything_takes_in_all_others():
     for paths in (frozenset({"a"}), EVERYTHING, frozenset({"b"})):
         keeping.want("tools", paths)
     assert keeping._wanted == {"tools": EVERYTHING}
+    keeping.want("other", frozenset(map(str, range(2_000))))
+    assert len(keeping._wanted["other"]) == 2_000
+    keeping.want("other", frozenset({"one more"}))
+    assert keeping._wanted["other"] == EVERYTHING
 
 
 def test_a_source_that_is_added_later_is_taken_up(keep, monkeypatch):

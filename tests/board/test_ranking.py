@@ -91,6 +91,7 @@ def lets_through(chosen, item):
         and (not chosen.tags or set(item.tags) & set(chosen.tags))
         and (not chosen.tool_types or item.tool_type in chosen.tool_types)
         and (not chosen.namespaces or item.namespace in chosen.namespaces)
+        and (chosen.live is None or (item.tool_type == "mcp" and item.source in chosen.live))
     )
 
 

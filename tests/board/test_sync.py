@@ -489,3 +489,11 @@ def one_pass(store, root, under):
     except SourceError:
         return False
     return True
+
+
+def test_a_partial_pass_leaves_items_of_an_older_text_version_alone(board, folder, sql):
+    sql("UPDATE items SET text_version = text_version - 1 WHERE name <> 'pin_message'")
+    folder.path("chat/pin_message").unlink()
+    [got] = board.sync(embed=False, under=["mcptools/chat/pin_message.py"]).sources
+    assert got.retired == 1
+    assert sql("SELECT count(*) FROM items WHERE active") == [(5,)]

@@ -162,6 +162,15 @@ class LongDescription(Server):
         self.tools.append(tool("long", description=10 * MEGABYTE))
 
 
+class TooDeep(Server):
+    """Deeper than any parser goes, so that its answer cannot be told from rubbish."""
+
+    def page(self, cursor):
+        sys.stdout.write('{"jsonrpc": "2.0", "id": 2, "result": {"tools": ' + "[" * 100_000 + "\n")
+        sys.stdout.flush()
+        time.sleep(60)
+
+
 class OddTools(Server):
     def __init__(self):
         super().__init__()

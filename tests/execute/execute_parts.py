@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pegboard.calls import CallResult, Health, ServerConfig, ServerState, Transport
+from pegboard.calls import CallResult, Health, Outcome, ServerConfig, ServerState, Transport
 from pegboard.execute.sessions import Sessions
 
 EVIL = Path(__file__).parent / "evil.py"
@@ -42,7 +42,9 @@ class Pool:
         return self.sessions.call(name, tool, arguments).result(WAIT)
 
     def said(self, name: str, tool: str, **arguments) -> str:
-        [content] = self.call(name, tool, **arguments).content
+        result = self.call(name, tool, **arguments)
+        assert result.outcome is Outcome.OK, result
+        [content] = result.content
         return content["text"]
 
     def heard(self, name: str, health: Health) -> ServerState:

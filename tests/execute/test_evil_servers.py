@@ -45,6 +45,13 @@ def test_a_server_that_hangs_at_its_start_is_given_up_after_its_time(pool):
     assert made.said("good", "echo", say="x") == "x"
 
 
+def test_an_answer_that_cannot_be_read_is_named_when_the_time_is_up(pool):
+    made = pool(GOOD, evil("TooDeep", start_seconds=1.0))
+    with pytest.raises(ServerUnavailable, match="what it printed last is no MCP message"):
+        made.tools("TooDeep")
+    assert made.said("good", "echo", say="x") == "x"
+
+
 def test_a_server_that_hangs_in_a_call_is_told_that_it_was_cancelled(pool):
     made = pool(evil("HangsInCall"))
     hung = made.sessions.call("HangsInCall", "hang", {}, seconds=0.2).result(WAIT)

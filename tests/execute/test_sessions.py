@@ -1,3 +1,4 @@
+import asyncio
 import json
 import os
 import signal
@@ -12,6 +13,7 @@ from execute_parts import WAIT, evil, running
 
 from pegboard.calls import Health, Outcome, ServerConfig, Transport
 from pegboard.errors import ServerUnavailable
+from pegboard.execute.child import Child
 from pegboard.execute.sessions import Sessions
 
 
@@ -213,3 +215,25 @@ def test_a_program_that_forgets_to_close_ends_all_the_same():
     here = str(Path(__file__).parent)
     done = subprocess.run([sys.executable, "-c", program, here], timeout=WAIT, capture_output=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_one_who_asks_while_a_dead_server_is_cleared_away_does_not_wait_for_the_pause(
+    pool, monkeypatch
+):
+    monkeypatch.setattr("pegboard.execute.session.FIRST_PAUSE", 1_000)
+    clearing, cleared = threading.Event(), threading.Event()
+    stop = Child.stop
+
+    async def stop_later(child):
+        clearing.set()
+        await asyncio.to_thread(cleared.wait, WAIT)
+        await stop(child)
+
+    monkeypatch.setattr(Child, "stop", stop_later)
+    made = pool(evil("DiesInCall"))
+    died = made.sessions.call("DiesInCall", "die", {})
+    assert clearing.wait(WAIT)
+    again = made.sessions.call("DiesInCall", "echo", {"say": "back"})
+    cleared.set()
+    assert died.result(WAIT).outcome is Outcome.UNAVAILABLE
+    assert again.result(WAIT).content[0]["text"] == "back"

@@ -66,7 +66,8 @@ class Filling:
             working = pool.submit(self._work, all_queued) if beside else None
             try:
                 yield target
-                queue_missing(self.store, target, self.progress)
+                if not self.under:  # a look at a part has queued what it put, and must be quick
+                    queue_missing(self.store, target, self.progress)
             except BaseException:
                 self.stop.set()
                 raise

@@ -17,6 +17,9 @@ log = logging.getLogger(__name__)
 LOOK_SECONDS = 2.0
 """How soon it is noticed that another process added a source, or that something must be retried."""
 
+MOST_PATHS = 2_000
+"""When more has changed, looking at everything is no more work."""
+
 Paths = frozenset[str]
 EVERYTHING: Paths = frozenset()
 
@@ -46,7 +49,7 @@ class Keeping:
         self._wanted: dict[str, Paths] = {}
         self._news = threading.Condition()
         self._known: dict[str, SourceRecord] = {}
-        self._watcher = Watcher({}, self.want) if watch else None
+        self._watcher = Watcher({}, self.want, look_first=follow) if watch else None
         jobs = [self._keep, *([work] if work else [])]
         jobs += [self._watcher.run] if self._watcher else []
         self._threads = [
@@ -68,8 +71,9 @@ class Keeping:
         """Ask for a sync of a source, or of these paths of it; several wishes become one."""
         with self._news:
             before = self._wanted.get(source)
-            whole = not paths or (before is not None and not before)
-            self._wanted[source] = EVERYTHING if whole else paths | (before or EVERYTHING)
+            joined = paths | (before or EVERYTHING)
+            whole = not paths or before == EVERYTHING or len(joined) > MOST_PATHS
+            self._wanted[source] = EVERYTHING if whole else joined
             self._news.notify_all()
 
     def want_server(self, name: str) -> None:
@@ -107,7 +111,7 @@ class Keeping:
         for record in fresh if self._follow else []:
             if record.kind == "mcp":
                 self.want_server(record.name)
-            else:
+            elif self._watcher is None:  # which would look at everything first
                 self.want(record.name)
 
     def _next(self) -> dict[str, Paths]:

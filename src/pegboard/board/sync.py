@@ -85,7 +85,8 @@ class Sync:
         """
         self._rewrite = full
         began = time.time()
-        known = self.store.items.origins(self.record.name)
+        paths = frozenset(path.strip("/") for path in under)
+        known = self.store.items.origins(self.record.name, sorted(paths))
         refused = {
             each.origin: each.code
             for each in self.store.ledger.rejections()
@@ -101,7 +102,6 @@ class Sync:
                 return self.report
         self._flush()
         if under:
-            paths = frozenset(path.strip("/") for path in under)
             self._end_partial(known, refused, began, paths)
         else:
             self._end_whole(known, began, time.time() - keep_missing_days * 86_400)
@@ -129,13 +129,10 @@ class Sync:
         A census is only taken if many have come or gone: a save must not have to wait for it.
         """
         seen = {*self._present, *self._refused}
-        gone = set(_at_or_under(known, under)).difference(self._present)
-        gone -= set(_at_or_under(gone, frozenset(self._unreadable)))
-        if gone:
-            others = [*known.keys() - gone, *self._present]
-            self.report.retired, _ = self.store.items.retire(
-                self.record.name, others, began, purge_before=0.0
-            )
+        dark = _at_or_under(known, frozenset(self._unreadable))
+        self.report.retired = self.store.items.retire_under(
+            self.record.name, sorted(under), [*self._present, *dark], began
+        )
         void = set(_at_or_under(refused, under)) - seen | refused.keys() & set(self._present)
         if void:
             self.store.ledger.settle(self.record.name, sorted(void), None)

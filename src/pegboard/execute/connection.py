@@ -5,6 +5,7 @@ import json
 import logging
 from collections.abc import Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager
+from importlib.metadata import version
 from typing import Any, Protocol, TypeVar
 
 import anyio
@@ -41,13 +42,16 @@ RELISTEN = 60.0
 PULSE = 30.0
 UNTIL_DEAD = 10.0
 
-_WHO = Implementation(name="pegboard", version="1")
+_WHO = Implementation(name="pegboard", version=version("pegboard"))
 
 T = TypeVar("T")
 
 
 class Line(Protocol):
     """A way to a server. It is opened once."""
+
+    expired: bool
+    """Whether the server has forgotten this session, as after a restart."""
 
     def open(self) -> AbstractAsyncContextManager[TransportStreams]: ...
 
@@ -57,10 +61,6 @@ class Line(Protocol):
 
     def fault(self) -> str:
         """What the line knows about why it ended, or does not answer."""
-        ...
-
-    def forgotten(self, refusal: str) -> bool:
-        """Whether the server refused because it does not know the session, as after a restart."""
         ...
 
 
@@ -189,7 +189,9 @@ class Connection:
 
     async def feel_pulse(self) -> None:
         """A server that is reached anew with each request can go without a word."""
-        while not isinstance(self.line, Pipes):
+        if isinstance(self.line, Pipes):
+            return
+        while True:
             await anyio.sleep(PULSE)
             try:
                 await within(UNTIL_DEAD, self.session.send_ping())
@@ -198,6 +200,8 @@ class Connection:
             except MCPError as error:
                 if isinstance(self._judged(error), ConnectionLost):
                     self.end()
+            except ValueError:
+                log.debug("%s has a strange pulse, but it has one", self.config.name)
 
     async def call(
         self, tool: str, arguments: Mapping[str, Any], seconds: float, listener: OnProgress | None
@@ -206,10 +210,13 @@ class Connection:
         relay = Relay(listener) if listener else None
         try:
             written = await within(seconds, self._ask(tool, dict(arguments), relay))
+            if relay is not None:
+                await relay.told()
         except MCPError as error:
             raise self._judged(error) from error
-        if relay is not None:
-            await relay.told()
+        finally:
+            if relay is not None:
+                relay.close()
         return answer(written)
 
     async def _ask(
@@ -222,7 +229,7 @@ class Connection:
         return self.wire.take(result)
 
     def _judged(self, error: MCPError) -> MCPError | ConnectionLost:
-        if self.line.forgotten(error.message):
+        if self.line.expired:
             return ConnectionForgotten(error.message)
         # Servers use the same code for errors of their own, so what the SDK says decides.
         lost = error.message.startswith(("Connection closed", "SSE stream"))

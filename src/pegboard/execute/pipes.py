@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import anyio
-import anyio.abc
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.client._transport import TransportStreams
 from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
@@ -39,6 +38,8 @@ class Pipes:
         self._child: Child | None = None
         self._outbox: MemoryObjectReceiveStream[SessionMessage] | None = None
         self._fault = ""
+        self._junk = 0
+        self.expired = False
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[TransportStreams]:
@@ -72,12 +73,12 @@ class Pipes:
     def fault(self) -> str:
         """Why it ended by itself, and its last words; what it wrote so far if it has not."""
         said = self._hide(self._child.last_words()) if self._child else ""
-        words = f"; its last words on stderr: {said[-LAST_WORDS:]}" if said else ""
-        return f"{self._fault}{words}".removeprefix("; ")
-
-    def forgotten(self, refusal: str) -> bool:
-        """A process and its session are one."""
-        return False
+        parts = (
+            self._fault,
+            f"what it printed last is no MCP message (lines: {self._junk})" if self._junk else "",
+            f"its last words on stderr: {said[-LAST_WORDS:]}" if said else "",
+        )
+        return "; ".join(part for part in parts if part)
 
     async def _start(self) -> Child:
         config = self.config
@@ -127,23 +128,22 @@ class Pipes:
         self, child: Child, inbox: MemoryObjectSendStream[SessionMessage | Exception]
     ) -> None:
         lines = _Lines()
-        junk = 0
         while chunk := await child.read():
             for line in lines.of(chunk):
                 message = _message(line)
                 if message is not None:
-                    junk = 0
+                    self._junk = 0
                     await inbox.send(SessionMessage(message))
-                    continue
-                junk += 1
-                log.debug("%s: not a message: %s", self.config.name, self._shown(line))
-                if junk >= MAX_JUNK:
-                    raise _Hopeless(
-                        f"it printed {MAX_JUNK:,} lines in a row that are not MCP messages"
-                    )
+                else:
+                    self._pass_over(line)
 
-    def _shown(self, line: bytes) -> str:
-        return self._hide(line[:KEPT].decode("utf-8", "replace"))[:200]
+    def _pass_over(self, line: bytes) -> None:
+        self._junk += 1
+        if log.isEnabledFor(logging.DEBUG):
+            shown = self._hide(line[:KEPT].decode("utf-8", "replace"))[:200]
+            log.debug("%s: not a message: %s", self.config.name, shown)
+        if self._junk >= MAX_JUNK:
+            raise _Hopeless(f"it printed {MAX_JUNK:,} lines in a row that are not MCP messages")
 
     async def _last_of(self, child: Child) -> str:
         with anyio.move_on_after(LINGER):
@@ -167,7 +167,7 @@ class Pipes:
                 if not await child.write(line.encode() + b"\n"):
                     # Give the reader the time to learn why, then end the session in any case.
                     await anyio.sleep(2 * LINGER)
-                    self._fault = self._fault or f"{self.config.command!r} closed its input"
+                    self._fault = self._fault or "it closed its input"
                     inbox.close()
                     return
 

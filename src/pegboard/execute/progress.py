@@ -34,7 +34,10 @@ class Relay:
             self._quiet.set()
 
     async def told(self) -> None:
-        """Wait, but not long, until everything has been told: nothing may come after the result."""
+        """Wait, but not long, until everything has been told."""
         with anyio.move_on_after(UNTIL_TOLD):
             await self._quiet.wait()
-        self._waiting.clear()
+
+    def close(self) -> None:
+        """Nothing is told after the call's result."""
+        self._waiting = deque(maxlen=0)

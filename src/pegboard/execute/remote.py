@@ -15,12 +15,13 @@ LEAST_SILENCE = 300.0
 """Seconds without a byte before an answer is given up, if no call may last longer than that."""
 
 _REFUSED = (401, 403)
+_SHOWN = 500
 
 
 class Remote:
     def __init__(self, config: ServerConfig) -> None:
         self.config = config
-        self._gone = False
+        self.expired = False
         self._fault = ""
 
     @asynccontextmanager
@@ -46,10 +47,6 @@ class Remote:
     def fault(self) -> str:
         return self._fault
 
-    def forgotten(self, refusal: str) -> bool:
-        """The protocol wants status 404 for a session that is gone; servers in use answer 400."""
-        return self._gone or ("HTTP status 400" in self._fault and "session" in refusal.lower())
-
     def _sse(self) -> AbstractAsyncContextManager[TransportStreams]:
         return sse_client(self.config.url, httpx_client_factory=self._client)
 
@@ -69,20 +66,35 @@ class Remote:
             event_hooks={"request": [self._before], "response": [self._after]},
         )
 
+    def _only_for_news(self, request: httpx2.Request) -> bool:
+        """Many servers refuse the stream on which they could tell of changes."""
+        return request.method == "GET" and self.config.transport is Transport.HTTP
+
     async def _before(self, request: httpx2.Request) -> None:
-        """A stream that only tells of changes may be silent for days."""
+        """A stream may be silent for days."""
         if request.method == "GET":
             request.extensions["timeout"] = {**request.extensions["timeout"], "read": None}
 
     async def _after(self, response: httpx2.Response) -> None:
-        code = response.status_code
-        if code >= 400:
-            self._gone |= code == 404 and "mcp-session-id" in response.request.headers
-            self._fault = f"it answered with HTTP status {code} {response.reason_phrase}".rstrip()
-            if code in _REFUSED:
-                self._fault += "; its headers may lack the right key"
         if not response.headers.get("content-type", "").startswith("text/event-stream"):
             response.stream = _Bounded(response)
+        if response.status_code < 400:
+            self._fault = ""
+        else:
+            # The SDK forgets both the status and what the server said with it.
+            await response.aread()
+            if not self._only_for_news(response.request):
+                self._note(response.status_code, response.reason_phrase, response.text[:_SHOWN])
+            self.expired |= "mcp-session-id" in response.request.headers and (
+                response.status_code == 404
+                # Servers in use say so with the wrong status.
+                or (response.status_code == 400 and "session" in response.text.lower())
+            )
+
+    def _note(self, code: int, phrase: str, body: str) -> None:
+        said = f" and said: {' '.join(body.split())}" if body.strip() else ""
+        key = "; its headers may lack the right key" if code in _REFUSED else ""
+        self._fault = f"it answered with HTTP status {code} {phrase}{said}{key}"
 
 
 class _Bounded(httpx2.AsyncByteStream):

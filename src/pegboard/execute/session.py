@@ -70,6 +70,7 @@ class _Attempt:
     """One start, for all who wait for it."""
 
     def __init__(self) -> None:
+        self.asked = asyncio.Event()
         self.settled = asyncio.Event()
         self.connection: Connection | None = None
         self.fault: ServerUnavailable | None = None
@@ -95,7 +96,6 @@ class Session:
         self._line: Line | None = None
         self._attempt = _Attempt()
         self._tried = False
-        self._asked = asyncio.Event()
         self._stopping = False
         self._scope: anyio.CancelScope | None = None
         self._life: asyncio.Task[None] | None = None
@@ -135,7 +135,7 @@ class Session:
     async def stop(self) -> None:
         """The server is asked to end, then made to."""
         self._stopping = True
-        self._asked.set()
+        self._attempt.asked.set()
         if self._life is None:
             self._settle(self._attempt, self._unavailable("it was closed"))
             return
@@ -157,8 +157,7 @@ class Session:
         if self._life is None:
             self._life = asyncio.create_task(self._keep_alive())
             self._life.add_done_callback(self._died)
-        if not attempt.settled.is_set():
-            self._asked.set()
+        attempt.asked.set()
         await attempt.settled.wait()
         if attempt.connection is None:
             raise attempt.fault or self._unavailable("it ended")
@@ -214,7 +213,9 @@ class Session:
                 return CallResult(Outcome.UNAVAILABLE, error=str(why))
             return await self._call(tool, arguments, seconds, on_progress, last=True)
         except MCPError as error:
-            return CallResult(Outcome.FAILED, error=self._hiding.hide(error.message))
+            unsaid = error.message == "Server returned an error response"
+            said = (unsaid and connection.line.fault()) or error.message
+            return CallResult(Outcome.FAILED, error=self._hiding.hide(said))
 
     async def _after(self, connection: Connection) -> ServerUnavailable:
         """Why the connection was lost, which is known only when all of it has ended."""
@@ -233,7 +234,7 @@ class Session:
             if time.monotonic() - began > LAST_PAUSE:
                 pause = FIRST_PAUSE
             try:
-                await asyncio.wait_for(self._asked.wait(), pause)
+                await asyncio.wait_for(self._attempt.asked.wait(), pause)
             except TimeoutError:
                 pause = min(2 * pause, LAST_PAUSE)
 
@@ -312,7 +313,6 @@ class Session:
 
     def _settle(self, attempt: _Attempt, fault: ServerUnavailable | None = None) -> None:
         """Those who wait go on, and with a fault nothing more comes of this attempt."""
-        self._asked.clear()
         if fault is not None:
             self._tried = True
             attempt.fault = fault

@@ -93,9 +93,27 @@ class SqliteItems:
         rows = self._db.records(SQL["page"], {"after": after, "limit": limit})
         return [entry_from(row) for row in rows]
 
-    def origins(self, source: str) -> dict[str, str]:
+    def origins(self, source: str, under: Sequence[str] = ()) -> dict[str, str]:
         params: dict[str, Value] = {"source": source, "text_version": TEXT_VERSION}
-        return {str(o): str(h) for o, h in self._db.rows(SQL["origins"], params)}
+        sql = SQL["origins"]
+        if under:
+            sql, params["under"] = SQL["origins_under"], in_list(under)
+        return {str(o): str(h) for o, h in self._db.rows(sql, params)}
+
+    def retire_under(
+        self, source: str, under: Sequence[str], seen: Sequence[str], began: float
+    ) -> int:
+        params: dict[str, Value] = {
+            "source": source,
+            "under": in_list(under),
+            "seen": in_list(seen),
+            "now": time.time(),
+            "began": began,
+        }
+        with self._db.write() as tx:
+            keys = [int(row[0]) for row in tx.execute(SQL["retire_under"], params)]
+            tx.execute(SQL["drop_tasks_of"], {"keys": in_list(keys)})
+        return len(keys)
 
     def retire(
         self, source: str, seen: Sequence[str], began: float, purge_before: float

@@ -142,6 +142,32 @@ SELECT * FROM items WHERE active AND visibility = 'public'
   AND (:namespaces IS NULL OR namespace IN (SELECT value FROM json_each(:namespaces)))
 ORDER BY id, namespace LIMIT :limit;
 
+-- name: origins_under
+-- As origins, for what is at or under some paths; '0' is the character after '/'.
+SELECT i.origin, i.origin_hash FROM json_each(:under) u CROSS JOIN items i
+WHERE i.source = :source AND i.origin >= u.value AND i.origin < u.value || '0'
+  AND (i.origin = u.value OR substr(i.origin, 1, length(u.value) + 1) = u.value || '/')
+  AND i.active AND i.text_version = :text_version
+UNION ALL
+SELECT r.origin, r.origin_hash FROM json_each(:under) u CROSS JOIN rejections r
+WHERE r.source = :source AND r.origin >= u.value AND r.origin < u.value || '0'
+  AND (r.origin = u.value OR substr(r.origin, 1, length(u.value) + 1) = u.value || '/')
+  AND r.code <> 'id_taken';
+
+-- name: retire_under
+-- As retire, for what is at or under some paths.
+UPDATE items SET active = 0, drift = 'missing', drift_at = :now
+WHERE key IN (
+    SELECT i.key FROM json_each(:under) u CROSS JOIN items i
+    WHERE i.source = :source AND i.origin >= u.value AND i.origin < u.value || '0'
+      AND (i.origin = u.value OR substr(i.origin, 1, length(u.value) + 1) = u.value || '/'))
+  AND (active OR drift = 'changed') AND updated_at < :began
+  AND origin NOT IN (SELECT value FROM json_each(:seen))
+RETURNING key;
+
+-- name: drop_tasks_of
+DELETE FROM embedding_tasks WHERE item_key IN (SELECT value FROM json_each(:keys));
+
 -- name: retire
 UPDATE items SET active = 0, drift = 'missing', drift_at = :now
 WHERE source = :source AND (active OR drift = 'changed') AND updated_at < :began
