@@ -36,7 +36,12 @@ $(PARTS)/servers/done: Makefile
 	$(PARTS)/servers/bin/python -m pip install --quiet --disable-pip-version-check mcp-server-time==2026.10.19 mcp-server-git==2026.10.19 mcp-server-fetch==2026.10.24
 	@touch $@
 
-parts: $(PARTS)/npm/done $(PARTS)/servers/done ## install the MCP servers that the tests talk to
+$(PARTS)/clients/done: Makefile
+	$(PYTHON) -m venv $(PARTS)/clients
+	$(PARTS)/clients/bin/python -m pip install --quiet --disable-pip-version-check fastmcp==4.1.2 'pydantic-ai-slim[mcp]==2.66.0'
+	@touch $@
+
+parts: $(PARTS)/npm/done $(PARTS)/servers/done $(PARTS)/clients/done ## install the MCP servers and clients that the tests talk to
 
 demo: $(VENV)/core ## index the demo tools and search them, by words and by meaning
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh demo/run.sh
@@ -62,7 +67,7 @@ $(VENV)/bench: $(VENV)/dev
 KEEP ?= build/boards
 SIZES ?= 1000,10000,100000,1000000
 
-bench: $(VENV)/bench ## measure quality and speed; DATA=folder with retrieval/ and scale/
+bench: $(VENV)/bench ## measure quality and speed; DATA=folder with retrieval/, scale/ and mcp/
 	@test -d "$(DATA)" || { echo "say where the data is: make bench DATA=path/to/data"; exit 2; }
 	$(BIN)/python benchmarks/quality.py --data $(DATA) --keep $(KEEP)
 	$(BIN)/python benchmarks/ablation.py --data $(DATA) --keep $(KEEP) --texts
@@ -76,6 +81,9 @@ bench: $(VENV)/bench ## measure quality and speed; DATA=folder with retrieval/ a
 	$(BIN)/python benchmarks/indexing.py --data $(DATA)
 	$(BIN)/python benchmarks/cold_start.py
 	$(BIN)/python benchmarks/batching.py --data $(DATA)
+	$(BIN)/python benchmarks/context_cost.py --data $(DATA)
+	$(BIN)/python benchmarks/mcp_ingest.py --data $(DATA)
+	$(BIN)/python benchmarks/mcp_load.py --data $(DATA)
 	$(BIN)/python benchmarks/table.py
 
 model: ## build the packaged model anew, from verified originals (downloads torch)

@@ -2,8 +2,8 @@
 
 A tool counts as the JSON that a client gives a model: name, description, schema of the input. A
 search counts as the text of its answer, and as text and structured content together, because some
-clients show both. Counted by the larger of Pegboard's own estimate and the packaged WordPiece
-tokenizer. Everything is asked of the real server, by a real client.
+clients show both. Counted by Pegboard's own estimate or, with --tokenizer, by a tokenizer.
+Everything is asked of the real server, by a real client.
 """
 
 import asyncio
@@ -19,12 +19,11 @@ from tokenizers import Tokenizer
 from boards import sampled
 from pegboard import Pegboard
 from pegboard.app import located
-from pegboard.embed.local import WEIGHTS
 from pegboard.measure import evaluation_board
 from pegboard.search.budget import tokens
 from pegboard.serve.face import make_face
 from replay import configs, replaying
-from report import Check, at_most, options, quantile, save
+from report import Check, at_most, mean, options, quantile, save
 
 HERE = Path(__file__).parent
 NO_TOOL = HERE / "sets" / "no_tool"
@@ -44,9 +43,19 @@ class Cost(NamedTuple):
     both: int
 
 
+class Asked(NamedTuple):
+    """What a client was given."""
+
+    tools: dict[str, int]
+    instructions: int
+    answers: list[Cost]
+
+
 def main() -> None:
-    args = options(__doc__).parse_args()
-    count = counter()
+    found = options(__doc__)
+    found.add_argument("--tokenizer", type=Path, help="a tokenizer.json to count with")
+    args = found.parse_args()
+    count = counter(args.tokenizer) if args.tokenizer else tokens
     retrieval = args.data / "retrieval"
     boards: dict[str, dict[str, object]] = {}
     with evaluation_board(None, located().settings) as board:
@@ -61,9 +70,12 @@ def main() -> None:
 
 
 def checks(boards: dict[str, dict[str, object]]) -> dict[str, Check]:
-    found = boards["demo"]["search, text and structure"]
-    median = found["median"] if isinstance(found, dict) else 0
-    return {"demo, one search, text and structure, median": at_most(median, MEDIAN)}
+    found: dict[str, Check] = {}
+    for what in ("search, text", "search, text and structure"):
+        costs = boards["demo"][what]
+        if isinstance(costs, dict):
+            found[f"demo, {what}, median"] = at_most(costs["median"], MEDIAN)
+    return found
 
 
 def demo_queries() -> list[str]:
@@ -73,11 +85,11 @@ def demo_queries() -> list[str]:
     return [json.loads(line)["query"] for line in lines if line.strip()]
 
 
-def counter() -> Count:
-    tokenizer = Tokenizer.from_file(str(WEIGHTS / "tokenizer.json"))
+def counter(file: Path) -> Count:
+    tokenizer = Tokenizer.from_file(str(file))
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    return lambda text: max(tokens(text), len(tokenizer.encode(text, add_special_tokens=False).ids))
+    return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
 
 
 def measure(board: Pegboard, texts: Sequence[str], count: Count) -> dict[str, object]:
@@ -88,47 +100,49 @@ def measure(board: Pegboard, texts: Sequence[str], count: Count) -> dict[str, ob
     shown = (as_shown(each.name, each.description, dict(each.input_schema)) for each in items)
     everything = sum(count(text) for text in shown)
     ours, instructions, answers = asyncio.run(ask(board, texts, count))
-    text = spread([each.text for each in answers])
-    both = spread([each.both for each in answers])
+    text = spread(each.text for each in answers)
+    both = spread(each.both for each in answers)
+    least = sum(ours.values()) + text["median"]
+    most = sum(ours.values()) + instructions + both["median"]
     return {
         "tools": len(items),
         "all tools": everything,
         "Pegboard's tools": sum(ours.values()),
         "its instructions": instructions,
         "queries": len(texts),
-        "hits, mean": round(sum(each.hits for each in answers) / len(answers), 2),
+        "hits, mean": mean([each.hits for each in answers]),
         "search, text": text,
         "search, text and structure": both,
-        "tools and one search": sum(ours.values()) + text["median"],
-        "all tools / tools and one search": round(
-            everything / (sum(ours.values()) + text["median"]), 1
-        ),
+        "tools and a search's text": least,
+        "tools, instructions and all of a search": most,
+        "all tools / that": round(everything / most, 1),
         "by tool": ours,
     }
 
 
-async def ask(
-    board: Pegboard, texts: Sequence[str], count: Count
-) -> tuple[dict[str, int], int, list[Cost]]:
+async def ask(board: Pegboard, texts: Sequence[str], count: Count) -> Asked:
     async with Client(make_face(board).server) as client:
-        listed = (await client.list_tools()).tools
-        ours = {
+        tools = {
             tool.name: count(as_shown(tool.name, tool.description or "", tool.input_schema))
-            for tool in listed
+            for tool in (await client.list_tools()).tools
         }
         answers = [
             cost(await client.call_tool("search_tools", {"query": text, "limit": LIMIT}), count)
             for text in texts
         ]
-        return ours, count(client.instructions or ""), answers
+        return Asked(tools, count(client.instructions or ""), answers)
 
 
 def cost(result: CallToolResult, count: Count) -> Cost:
     if result.is_error or result.structured_content is None:
         raise SystemExit(f"a search failed: {result.content}")
     text = "\n".join(block.text for block in result.content if isinstance(block, TextContent))
-    structured = result.structured_content
-    return Cost(len(structured["hits"]), count(text), count(text) + count(plain(structured)))
+    structured = plain(result.structured_content)
+    return Cost(
+        hits=len(result.structured_content["hits"]),
+        text=count(text),
+        both=count(text) + count(structured),
+    )
 
 
 def as_shown(name: str, description: str, schema: object) -> str:

@@ -37,6 +37,13 @@ FILE = "catalogue"
 Dumps = dict[str, list[Definition]]
 
 
+class Part(NamedTuple):
+    """What was found, and the targets it is held against."""
+
+    figures: dict[str, object]
+    checks: dict[str, Check]
+
+
 def main() -> None:
     args = options(__doc__, runs=3).parse_args()
     saved = args.data / "mcp"
@@ -51,23 +58,13 @@ def main() -> None:
     save(
         args,
         "mcp_ingest",
-        {"checks": checks(golden, ingest), "golden": golden, "ingest": ingest, "time": ratios},
+        {
+            "checks": golden.checks | ingest.checks,
+            "golden": golden.figures,
+            "ingest": ingest.figures,
+            "time": ratios,
+        },
     )
-
-
-def checks(golden: dict[str, object], ingest: dict[str, object]) -> dict[str, Check]:
-    def count(row: dict[str, object], key: str) -> int:
-        found = row[key]
-        return found if isinstance(found, int) else len(found) if isinstance(found, list) else -1
-
-    return {
-        "golden: measures that differ": at_most(count(golden, "measures that differ"), 0),
-        "golden: rankings that differ": at_most(count(golden, "rankings that differ"), 0),
-        "servers that could not be read": at_most(count(ingest, "errors"), 0),
-        "tools on the board": at_least(count(ingest, "items"), count(ingest, "tools")),
-        "definitions that changed on the way": at_most(count(ingest, "altered"), 0),
-        "texts embedded by a second sync": at_most(count(ingest, "embedded by a second sync"), 0),
-    }
 
 
 # mcpproxy_golden, both ways
@@ -80,32 +77,38 @@ class Ways(NamedTuple):
     from_file: Pegboard
 
 
-def same_as_from_file(servers: list[ServerConfig], folder: Path) -> dict[str, object]:
-    settings = located().settings
-    with evaluation_board(None, settings) as a, evaluation_board(None, settings) as b:
-        whole(a, fill(a, servers))
-        ways = Ways(a, b)
+def same_as_from_file(servers: list[ServerConfig], folder: Path) -> Part:
+    with new_board() as through, new_board() as from_file:
+        outcome = fill(through, servers)
+        if outcome.notices or outcome.waiting:
+            raise SystemExit(f"the board is not whole: {outcome.notices}")
+        ways = Ways(through, from_file)
         found = {mode: measured(ways, folder, mode) for mode in MODES}
         rankings = [each for mode in MODES for each in differing(ways, folder, mode)]
     measures = [
         f"{mode}: {name}"
-        for mode, (through, from_file) in found.items()
-        for name in through
-        if through[name] != from_file[name]
+        for mode, (one, other) in found.items()
+        for name in one
+        if one[name] != other[name]
     ]
     shown = ("tools", "queries", "ndcg@10", "recall@1", "recall@5", "recall@10", "mrr")
-    return {
-        "measures that differ": measures,
-        "rankings that differ": rankings,
-        "rankings": len(MODES) * len(read_queries(folder / "queries.jsonl")),
-        "modes": {
-            mode: {
-                "through MCP": {name: through[name] for name in shown},
-                "from the file": {name: from_file[name] for name in shown},
-            }
-            for mode, (through, from_file) in found.items()
+    return Part(
+        {
+            "measures that differ": measures,
+            "rankings that differ": rankings,
+            "modes": {
+                mode: {
+                    "through MCP": {name: one[name] for name in shown},
+                    "from the file": {name: other[name] for name in shown},
+                }
+                for mode, (one, other) in found.items()
+            },
         },
-    }
+        {
+            "golden: measures that differ": at_most(len(measures), 0),
+            "golden: rankings that differ": at_most(len(rankings), 0),
+        },
+    )
 
 
 def measured(ways: Ways, folder: Path, mode: str) -> tuple[dict[str, object], dict[str, object]]:
@@ -135,7 +138,7 @@ def differing(ways: Ways, folder: Path, mode: str) -> Iterator[str]:
 # All servers
 
 
-def all_servers(servers: list[ServerConfig], tools: Dumps) -> dict[str, object]:
+def all_servers(servers: list[ServerConfig], tools: Dumps) -> Part:
     with new_board() as board:
         embedder = CountingEmbedder(LocalEmbedder())
         board.embedder = embedder
@@ -145,17 +148,27 @@ def all_servers(servers: list[ServerConfig], tools: Dumps) -> dict[str, object]:
         items = sum(line.items for line in board.census())
         altered = list(wrong(board, tools))
     rejected = sum((report.rejected for report in first.sources), Counter[str]())
-    return {
-        "servers": len(servers),
-        "tools": sum(map(len, tools.values())),
-        "items": items,
-        "rejected": dict(rejected),
-        "errors": [f"{each.source}: {each.error}" for each in first.sources if each.error],
-        "altered": altered,
-        "embedded": embedded,
-        "embedded by a second sync": embedder.texts,
-        "changed by a second sync": sum(each.added + each.changed for each in again.sources),
-    }
+    errors = [f"{each.source}: {each.error}" for each in first.sources if each.error]
+    every = sum(map(len, tools.values()))
+    return Part(
+        {
+            "servers": len(servers),
+            "tools": every,
+            "items": items,
+            "rejected": dict(rejected),
+            "errors": errors,
+            "altered": altered,
+            "embedded": embedded,
+            "embedded by a second sync": embedder.texts,
+            "changed by a second sync": sum(each.added + each.changed for each in again.sources),
+        },
+        {
+            "servers that could not be read": at_most(len(errors), 0),
+            "tools on the board": at_least(items, every),
+            "definitions that changed on the way": at_most(len(altered), 0),
+            "texts embedded by a second sync": at_most(embedder.texts, 0),
+        },
+    )
 
 
 def wrong(board: Pegboard, tools: Dumps) -> Iterator[str]:
@@ -221,12 +234,6 @@ def fill(board: Pegboard, servers: list[ServerConfig], *, embed: bool = True) ->
 def fill_from(board: Pegboard, catalogue: Path, *, embed: bool) -> Outcome:
     board.store.ledger.add_source(SourceRecord(FILE, "jsonl", str(catalogue)))
     return board.sync(embed=embed)
-
-
-def whole(board: Pegboard, outcome: Outcome) -> None:
-    missing = [each.error for each in outcome.sources if each.error or each.rejected]
-    if missing or outcome.notices or outcome.waiting:
-        raise SystemExit(f"the board is not whole: {missing} {outcome.notices}")
 
 
 def write_catalogue(tools: Dumps, path: Path) -> None:

@@ -69,7 +69,7 @@ class Load:
     began: dict[str, float] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
     found_after: list[float] = field(default_factory=list)
-    """Seconds from a save to the first search by words that shows it."""
+    """Seconds from a save to the first search by words that shows it, or until it was given up."""
 
     def rate(self, phase: str, end: str) -> float:
         """Searches a second in this phase, which the other ends."""
@@ -303,9 +303,9 @@ async def found_again(session: Client, tool: Tool, number: int, load: Load) -> N
     while time.perf_counter() - saved < FIND_SECONDS:
         hits = await searched(session, load, query=word(number), mode="bm25")
         if any(hit["id"] == tool.id for hit in hits):
-            load.found_after.append(time.perf_counter() - saved)
-            return
+            break
         await asyncio.sleep(LOOK_SECONDS)
+    load.found_after.append(time.perf_counter() - saved)
 
 
 async def searched(session: Client, load: Load, **arguments: object) -> list[dict[str, Any]]:

@@ -149,6 +149,64 @@ def cold_start(result: Result) -> list[str]:
     return table(["command", "time, as a ratio to the bare script"], rows)
 
 
+def mcp_ingest(result: Result) -> list[str]:
+    columns = ("ndcg@10", "recall@1", "recall@5", "recall@10", "mrr")
+    rows = [
+        [f"{mode}, {way}", *(f"{row[column]:.4f}" for column in columns)]
+        for mode, ways in result["golden"]["modes"].items()
+        for way, row in ways.items()
+    ]
+    found = result["ingest"]
+    facts = [[key, found[key]] for key in ("servers", "tools", "items")]
+    facts.append(["tools refused", sum(found["rejected"].values())])
+    facts += [[key, value] for key, value in found.items() if key.endswith("second sync")]
+    facts += [
+        [
+            f"time a tool, {how} embedding, as a ratio to the file",
+            result["time"][f"ratio, {how} embedding"],
+        ]
+        for how in ("with", "without")
+    ]
+    lines = [*table(["mcpproxy_golden", *columns], rows), "", *table(["all servers", ""], facts)]
+    return [*lines, "", *checks(result)]
+
+
+def mcp_load(result: Result) -> list[str]:
+    columns = ("p50", "p99", "most")
+    rows = [
+        [phase, *(f"{row[column]:.1f}" for column in columns)]
+        for phase, row in result["lag, ms"].items()
+    ]
+    saved = result["from a save to being found by words, ms"]
+    facts = [
+        [key, result[key]]
+        for key in (
+            "searches a second / the same in process, one thread",
+            "processor time of the loop, ms a search",
+            "longest collection of garbage, ms",
+        )
+    ]
+    facts += [[f"from a save to being found by words, {key}, ms", saved[key]] for key in saved]
+    lines = [*table(["lag of the loop, ms", *columns], rows), "", *table(["", ""], facts)]
+    return [*lines, "", *checks(result)]
+
+
+def context_cost(result: Result) -> list[str]:
+    boards = result["boards"]
+    plain = ("all tools", "Pegboard's tools", "its instructions")
+    medians = ("search, text", "search, text and structure")
+    sums = ("tools and a search's text", "tools, instructions and all of a search")
+    rows = [[key, *(f"{row[key]:,}" for row in boards.values())] for key in plain]
+    rows += [
+        [f"{key}, median", *(f"{row[key]['median']:,}" for row in boards.values())]
+        for key in medians
+    ]
+    rows += [[key, *(f"{row[key]:,}" for row in boards.values())] for key in sums]
+    rows.append(["all tools / that", *(f"{row['all tools / that']:g}" for row in boards.values())])
+    head = ["tokens", *(f"{name}, {row['tools']} tools" for name, row in boards.items())]
+    return [*table(head, rows), "", *checks(result)]
+
+
 TABLES: dict[str, Callable[[Result], list[str]]] = {
     "quality": quality,
     "ablation": ablation,
@@ -159,6 +217,9 @@ TABLES: dict[str, Callable[[Result], list[str]]] = {
     "growth": growth,
     "indexing": ratios,
     "cold_start": cold_start,
+    "mcp_ingest": mcp_ingest,
+    "mcp_load": mcp_load,
+    "context_cost": context_cost,
 }
 
 

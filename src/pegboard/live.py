@@ -1,5 +1,6 @@
 """A board that follows its sources while a face serves it."""
 
+import gc
 import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -53,9 +54,14 @@ def kept(
     )
     board.upstream.on_changed = keeping.want_server
     keeping.start()
+    # What is there by now stays, and need not be gone through at every collection: that would stop
+    # every thread for a tenth of a second.
+    gc.collect()
+    gc.freeze()
     try:
         yield keeping
     finally:
+        gc.unfreeze()
         keeping.close()
 
 

@@ -273,6 +273,10 @@ class Ledger(Protocol):
 
     def servers(self) -> list[Server]: ...
 
+    def servers_down(self) -> frozenset[str]:
+        """Names of those that could not be reached when they were last asked."""
+        ...
+
     def mark_server(self, state: ServerState) -> None: ...
 
 

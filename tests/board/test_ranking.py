@@ -67,6 +67,7 @@ def filters():
         tags=some("fast", "slow"),
         tool_types=some(*(kind.value for kind in ToolType)),
         namespaces=some("public", "team"),
+        live=st.none() | some("tools", "elsewhere"),
     )
 
 
@@ -133,7 +134,11 @@ def test_a_filter_changes_neither_order_nor_score_of_what_it_leaves(
     left = {(item.namespace, item.id) for item in shelf if lets_through(chosen, item)}
     assert part == [hit for hit in whole if hit[0] in left]
     for some in (few, few_of_part):
-        assert some == [hit for hit in whole if hit in some]
+        # With so small a depth the best of misspelled words is an estimate, and scores follow it.
+        seen = dict(some)
+        known = [hit for hit in whole if hit[0] in seen]
+        assert [key for key, _ in some] == [key for key, _ in known]
+        assert all(abs(seen[key] - score) < 0.01 for key, score in known)
     assert all(hit[0] in left for hit in few_of_part)
 
 

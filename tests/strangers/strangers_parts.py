@@ -217,6 +217,21 @@ class Served:
                 pipe.close()
 
 
+async def search(client: Client, query: str, **more: Any) -> list[str]:
+    found = await client.call_tool("search_tools", {"query": query, **more})
+    assert found.structured_content
+    return [hit["id"] for hit in found.structured_content["hits"]]
+
+
+async def by_words(client: Client, query: str) -> list[str]:
+    """Without meaning, by which everything is found, however far."""
+    return await search(client, query, mode="bm25")
+
+
+async def call(client: Client, name: str, **arguments: Any) -> CallToolResult:
+    return await client.call_tool("call_tool", {"name": name, "arguments": arguments})
+
+
 def text_of(result: CallToolResult) -> str:
     return "\n".join(block.text for block in result.content if block.type == "text")
 

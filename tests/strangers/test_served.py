@@ -3,30 +3,11 @@
 import asyncio
 from contextlib import asynccontextmanager
 
-import pytest
-from mcp import Client
-from mcp.client.stdio import StdioServerParameters
 from mcp_types import ToolListChangedNotification
-from strangers_parts import BOUND, Desk, text_of, until
-
-from real_servers import clock, everything
+from strangers_parts import BOUND, by_words, search, until
 
 SAVED = 5.0
 """In which a saved file must be found; the aim is one."""
-
-
-async def search(client, query, **more):
-    found = await client.call_tool("search_tools", {"query": query, **more})
-    return [hit["id"] for hit in found.structured_content["hits"]]
-
-
-async def by_words(client, query):
-    """Without meaning, by which everything is found, however far."""
-    return await search(client, query, mode="bm25")
-
-
-async def call(client, name, **arguments):
-    return await client.call_tool("call_tool", {"name": name, "arguments": arguments})
 
 
 async def census(client):
@@ -67,7 +48,7 @@ class Hearing:
                 self.news.set()
 
 
-def test_a_search_goes_by_words_while_vectors_are_still_coming(desk, era):
+def test_a_search_goes_by_words_while_vectors_are_still_coming(desk):
     """With the real model, and so many tools that it takes a while."""
     for number in range(600):
         desk.save(f"mcptools/farm/count_{number}.py", f"Count {number} sheep on the way home.")
@@ -75,7 +56,7 @@ def test_a_search_goes_by_words_while_vectors_are_still_coming(desk, era):
     desk.run("sync", "--no-embed")
 
     async def talk():
-        async with desk.client(era=era) as client:
+        async with desk.client() as client:
             return await client.call_tool("search_tools", {"query": "message into a channel"})
 
     found = asyncio.run(talk()).structured_content
@@ -121,211 +102,3 @@ def test_a_file_that_changes_moves_or_goes_is_followed(desk):
         return await census(client) == "The board is empty."
 
     asyncio.run(talk())
-
-
-# Tools of real servers
-
-ASKED = (
-    ("mcp:everything:echo", {"message": "Grüezi → 送金 💸"}),
-    ("mcp:everything:get-sum", {"a": 2, "b": 3}),
-    ("mcp:everything:get-tiny-image", {}),
-    ("mcp:everything:get-structured-content", {"location": "Chicago"}),
-    ("mcp:everything:get-resource-links", {"count": 3}),
-    ("mcp:everything:get-annotated-message", {"messageType": "error", "includeImage": True}),
-    (
-        "mcp:time:convert_time",
-        {"source_timezone": "Europe/Zurich", "time": "12:00", "target_timezone": "Nowhere/Else"},
-    ),
-)
-
-
-@pytest.fixture(scope="module")
-def real(tmp_path_factory):
-    """A board with two real servers, for tests that change nothing on it."""
-    desk = Desk(tmp_path_factory.mktemp("real"))
-    desk.make()
-    for config in (everything(), clock()):
-        desk.add(config.name, [config.command, *config.args])
-    desk.run("sync")
-    return desk
-
-
-@pytest.fixture(scope="module")
-def straight():
-    """What the servers themselves answer."""
-
-    async def direct(config):
-        command = StdioServerParameters(command=config.command, args=list(config.args))
-        async with asyncio.timeout(BOUND), Client(command) as client:
-            return [
-                await client.call_tool(asked.split(":")[2], arguments)
-                for asked, arguments in ASKED
-                if asked.split(":")[1] == config.name
-            ]
-
-    return [*asyncio.run(direct(everything())), *asyncio.run(direct(clock()))]
-
-
-def test_results_come_back_as_the_servers_themselves_give_them(real, straight, era):
-    async def talk():
-        async with real.client(era=era) as client:
-            return [await call(client, name, **arguments) for name, arguments in ASKED]
-
-    through_board = asyncio.run(talk())
-    kinds = {block.type for result in through_board for block in result.content}
-    assert kinds == {"text", "image", "resource_link"}
-    assert [result.is_error for result in through_board] == [False] * 6 + [True]
-    assert through_board[3].structured_content.keys() == {"temperature", "conditions", "humidity"}
-    for (name, _), theirs, ours in zip(ASKED, straight, through_board, strict=True):
-        assert ours.content == theirs.content, name
-        assert ours.structured_content == theirs.structured_content, name
-        assert ours.is_error == theirs.is_error, name
-
-
-def test_progress_of_a_real_server_comes_through(real, era):
-    seen = []
-
-    async def watch(done, total, message):
-        seen.append((done, total))
-
-    async def talk():
-        async with real.client(era=era) as client:
-            arguments = {"duration": 0.4, "steps": 4}
-            return await client.call_tool(
-                "call_tool",
-                {"name": "mcp:everything:trigger-long-running-operation", "arguments": arguments},
-                progress_callback=watch,
-            )
-
-    assert not asyncio.run(talk()).is_error
-    assert seen == [(step, 4) for step in (1, 2, 3, 4)]
-
-
-def test_arguments_that_do_not_fit_name_the_broken_part(real):
-    async def talk():
-        async with real.client() as client:
-            return await call(client, "mcp:time:convert_time", time=12)
-
-    refused = asyncio.run(talk())
-    assert refused.is_error
-    assert "/time: 12 is not of type 'string'" in text_of(refused)
-    assert "source_timezone" in text_of(refused)
-
-
-# A server that does as the test wants
-
-
-async def office(client):
-    """Wait until its tools are on the board."""
-    await until(lambda: by_words(client, "write a note"), "the tools of the server")
-
-
-def test_a_client_that_gives_up_calls_off_the_work_of_the_server_behind(desk, upstream, era):
-    desk.add("office", upstream.command)
-
-    async def there(name):
-        return upstream.left(name).exists()
-
-    async def talk():
-        async with desk.client(era=era) as client:
-            await office(client)
-            waiting = asyncio.create_task(call(client, "mcp:office:wait"))
-            await until(lambda: there("waiting"), "the call")
-            waiting.cancel()
-            await until(lambda: there("cancelled"), "the cancellation")
-            return text_of(await call(client, "mcp:office:note", text="still here"))
-
-    assert asyncio.run(talk()) == 'note called with {"text": "still here"}'
-
-
-def test_a_server_that_dies_and_comes_back_can_be_called_again(desk, upstream):
-    desk.add("office", upstream.command)
-
-    async def works(client):
-        result = await call(client, "mcp:office:note")
-        return not result.is_error and text_of(result)
-
-    async def talk():
-        async with desk.client() as client:
-            await office(client)
-            dead = await call(client, "mcp:office:die")
-            return dead, await until(lambda: works(client), "the server's return")
-
-    dead, again = asyncio.run(talk())
-    assert dead.is_error
-    assert "office" in text_of(dead)
-    assert again == "note called with {}"
-
-
-def test_tools_of_a_server_that_no_longer_starts_are_found_and_say_so(desk, upstream):
-    desk.add("office", upstream.command)
-
-    async def talk():
-        async with desk.client() as client:
-
-            async def noted():
-                found = await client.call_tool("search_tools", {"query": "write a note"})
-                return found.structured_content["hits"][0].get("notes")
-
-            await office(client)
-            upstream.left("tools.json").unlink()
-            await call(client, "mcp:office:die")
-            notes = await until(noted, "the server's end")
-            refused = await call(client, "mcp:office:note")
-            return notes, refused, await search(client, "write a note", executable=True)
-
-    notes, refused, executable = asyncio.run(talk())
-    assert "down" in notes[0]
-    assert refused.is_error
-    assert "office" in text_of(refused)
-    assert executable == []
-
-
-def test_tools_that_a_server_announces_are_found(desk, upstream):
-    upstream.offer(note="Write a note.", announce="Announce a change.")
-    desk.add("office", upstream.command)
-
-    async def talk():
-        async with desk.client() as client:
-            await office(client)
-            upstream.offer(announce="Announce a change.", juggle="Juggle three balls.")
-            await call(client, "mcp:office:announce")
-            found = await until(lambda: by_words(client, "juggle"), "the new tool")
-            return found, await by_words(client, "write a note")
-
-    found, gone = asyncio.run(talk())
-    assert (found, gone) == (["mcp:office:juggle"], [])
-
-
-@pytest.mark.xfail(reason="servers that are still starting count as those that are down")
-def test_a_search_for_what_can_be_called_waits_for_servers_that_are_starting(real):
-    async def talk():
-        async with real.client() as client:
-            return await search(client, "current time", executable=True, limit=1)
-
-    assert asyncio.run(talk()) == ["mcp:time:get_current_time"]
-
-
-def test_a_server_that_is_added_meanwhile_is_taken_up(desk, upstream):
-    async def talk():
-        async with desk.client() as client:
-            await until(lambda: search(client, "message"), "the first sync")
-            await asyncio.to_thread(desk.add, "office", upstream.command)
-            await office(client)
-            return text_of(await call(client, "note"))
-
-    assert asyncio.run(talk()) == "note called with {}"
-
-
-def test_an_agent_reaches_only_the_namespaces_it_is_served(real):
-    async def talk():
-        async with real.client("--namespace", "acme") as client:
-            found = await search(client, "current time")
-            described = await client.call_tool("describe_tool", {"name": "mcp:time:convert_time"})
-            return found, described, await call(client, "mcp:time:convert_time")
-
-    found, *refused = asyncio.run(talk())
-    assert found == []
-    for each in refused:
-        assert each.is_error
-        assert "there is no item 'mcp:time:convert_time'" in text_of(each)

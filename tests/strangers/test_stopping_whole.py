@@ -46,11 +46,18 @@ def categories(served: Served) -> set[str]:
     return set(served.call("list_categories")["structuredContent"]["sources"].get("mcp", ()))
 
 
-@pytest.mark.parametrize("how", ["", "stubborn"])
-@pytest.mark.parametrize("stop", WAYS.values(), ids=WAYS.keys())
-def test_it_ends_with_everything_below_it(busy, stop, how):
-    served, below = busy(how)
-    stop(served)
+@pytest.mark.parametrize("way", WAYS)
+def test_it_ends_with_everything_below_it(busy, way):
+    ends_well(*busy(), way)
+
+
+@pytest.mark.parametrize("way", ["input ends", "SIGTERM"])
+def test_it_ends_with_those_below_it_that_do_not_want_to(busy, way):
+    ends_well(*busy("stubborn"), way)
+
+
+def ends_well(served: Served, below: set[int], way: str) -> None:
+    WAYS[way](served)
     wait_until(lambda: served.process.poll() is not None, "the server's end", GONE)
     assert running(below) == set()
     assert (served.process.returncode, served.said()) == (0, "")

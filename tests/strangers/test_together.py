@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from strangers_parts import PYTOOLS, Served, wait_until
+from strangers_parts import BOUND, PYTOOLS, Served, wait_until
 
 from pegboard import Pegboard
 
@@ -37,7 +37,9 @@ def test_all_of_them_follow_the_files_and_give_the_same_answers(desk, servers):
     everyone = [*own, *theirs]
     for number in range(40):
         word = WORDS[number % len(WORDS)]
-        desk.save(f"mcptools/box{number % 3}/{word}_{number}.py", f"Polish the {word} number {number}.")
+        desk.save(
+            f"mcptools/box{number % 3}/{word}_{number}.py", f"Polish the {word} number {number}."
+        )
         everyone[number % len(everyone)].call("search_tools", query=word)
     for number in range(0, 40, 4):
         word = WORDS[number % len(WORDS)]
@@ -54,12 +56,11 @@ def test_all_of_them_follow_the_files_and_give_the_same_answers(desk, servers):
     answers = [ids(each, "polish the dragon") for each in everyone]
     assert all(answer == answers[0] for answer in answers)
     assert max(Counter(answers[0]).values()) == 1
+    with Pegboard.open(str(desk.board), embed__provider="test") as board:
+        wait_until(lambda: board.status().embeddings.ready == len(wanted), "all vectors")
+        assert sorted(entry.item.id for entry in board.listed(limit=100)) == sorted(wanted)
     for each in everyone:
         each.process.stdin.close()
     for each in everyone:
-        assert (each.process.wait(20), each.said()) == (0, "")
-    with Pegboard.open(str(desk.board), embed__provider="test") as board:
-        assert board.check() == []
-        active = [entry.item.id for entry in board.listed(limit=100)]
-        assert sorted(active) == sorted(wanted)
+        assert (each.process.wait(BOUND), each.said()) == (0, "")
     assert "is well" in desk.run("doctor")

@@ -6,7 +6,6 @@ from concurrent.futures import Executor
 from typing import NamedTuple
 
 from pegboard.board.gather import Gathered, gather
-from pegboard.calls import Health
 from pegboard.model import (
     Answer,
     Drift,
@@ -204,8 +203,7 @@ class _Answering:
         """Sources whose server could not be reached when it was last asked."""
         if not any(entry.item.tool_type is ToolType.MCP for entry in entries.values()):
             return frozenset()
-        servers = self.store.ledger.servers()
-        return frozenset(s.config.name for s in servers if s.state.health is Health.DOWN)
+        return self.store.ledger.servers_down()
 
     def _notes(self, entry: Entry) -> tuple[str, ...]:
         notes = {

@@ -30,7 +30,7 @@ def init(board: str | None, as_json: bool) -> None:
     if written:
         click.echo(f"settings  {written}")
     click.echo(f"board     {facts['board']}")
-    click.echo("next      pegboard add folder PATH, then pegboard sync")
+    click.echo("next      pegboard add folder PATH, or pegboard add mcp NAME; then pegboard sync")
 
 
 def _make_project(board: str | None) -> Path | None:

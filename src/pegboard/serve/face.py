@@ -28,7 +28,7 @@ from pegboard.serve.offers import OFFERS
 from pegboard.serve.prompt import Profile, Workflow, workflow
 from pegboard.serve.pytools import pytools_offers
 from pegboard.serve.replies import failure, in_words, one_line, text_block
-from pegboard.serve.table import Asked, Context, Offer, Threads
+from pegboard.serve.table import Asked, Context, Offer, Schema, Threads
 
 PROMPT = Prompt(
     name="tool_discovery",
@@ -63,6 +63,7 @@ class Face:
             on_list_prompts=self.list_prompts,
             on_get_prompt=self.get_prompt,
             on_subscriptions_listen=changes.listen,
+            get_tool_input_schema=self._input_schema,
         )
         self.server.add_notification_handler(
             "notifications/initialized", NotificationParams, changes.initialized
@@ -92,6 +93,10 @@ class Face:
             return await offer.respond(Asked(self.board, arguments, context, self.threads))
         except PegboardError as error:
             return failure(in_words(error))
+
+    def _input_schema(self, name: str) -> Schema | None:
+        offer = self.offers.get(name)
+        return offer.input_schema(self.board) if offer else None
 
     def _offer(self, name: str) -> Offer:
         if (offer := self.offers.get(name)) is None:

@@ -1,5 +1,6 @@
 """What an entry in a face's table of tools is made of."""
 
+import os
 import threading
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -16,7 +17,8 @@ from pegboard.serve.arguments import checked
 
 R = TypeVar("R")
 
-THREADS = 8
+THREADS = min((os.cpu_count() or 2) + 2, 16)
+"""More that run at once would only wait for one another, and the event loop for them."""
 
 
 class Threads:

@@ -100,6 +100,9 @@ class SqliteLedger:
             for row in self._db.records(SQL["servers"])
         ]
 
+    def servers_down(self) -> frozenset[str]:
+        return frozenset(str(name) for (name,) in self._db.rows(SQL["servers_down"]))
+
     def mark_server(self, state: ServerState) -> None:
         with self._db.write() as tx:
             tx.execute(SQL["mark_server"], state._asdict() | {"health": state.health.value})

@@ -49,6 +49,9 @@ WHERE config <> excluded.config OR enabled <> excluded.enabled OR declared_in <>
 -- name: servers
 SELECT name, config, enabled, declared_in, health, error, tools, checked_at FROM mcp_servers ORDER BY name;
 
+-- name: servers_down
+SELECT name FROM mcp_servers WHERE health = 'down';
+
 -- name: mark_server
 UPDATE mcp_servers SET health = :health, error = :error, tools = :tools, checked_at = :checked_at
 WHERE name = :name;

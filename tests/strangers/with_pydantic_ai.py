@@ -1,0 +1,42 @@
+"""An agent of pydantic-ai whose model follows a script. Its arguments: the server's command."""
+
+import asyncio
+import json
+import os
+import sys
+
+from fastmcp.client.transports import StdioTransport
+from pydantic_ai import Agent
+from pydantic_ai.mcp import MCPToolset
+from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart
+from pydantic_ai.models.function import FunctionModel
+
+SEEN = {}
+
+
+def scripted(messages, info):
+    """Search, then call what was found first, then say what came of it."""
+    returned = [
+        part for message in messages for part in message.parts if isinstance(part, ToolReturnPart)
+    ]
+    if not returned:
+        SEEN["tools"] = [tool.name for tool in info.function_tools]
+        SEEN["instructions"] = info.instructions
+        return ModelResponse([ToolCallPart("search_tools", {"query": "write a note"})])
+    if len(returned) == 1:
+        SEEN["found"] = returned[0].content["hits"][0]["id"]
+        call = {"name": SEEN["found"], "arguments": {"text": "milk"}}
+        return ModelResponse([ToolCallPart("call_tool", call)])
+    return ModelResponse([TextPart(returned[1].content)])
+
+
+async def main() -> None:
+    command = StdioTransport(sys.argv[1], sys.argv[2:], env=dict(os.environ))
+    board = MCPToolset(command, include_instructions=True)
+    agent = Agent(FunctionModel(scripted), toolsets=[board])
+    async with agent:
+        answer = await agent.run("Please note that we need milk.")
+    sys.stdout.write(json.dumps(SEEN | {"answer": answer.output}))
+
+
+asyncio.run(main())
