@@ -26,7 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("config",),
     ("board",),
     STAGES,
-    ("text",),
+    ("text", "commented_json"),
     ("ports",),
     ("calls",),
     ("model", "errors"),

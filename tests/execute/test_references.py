@@ -83,7 +83,7 @@ def test_a_file_may_have_comments_and_trailing_commas(tmp_path):
     ("content", "complaint"),
     [
         (None, "cannot be read: No such file"),
-        ("{", "is not JSON that can be read"),
+        ("{", "is not valid JSON"),
         ("[" * 100_000, "is not JSON that can be read"),
         ('{"key": ["secret"]}', "has no text at /key"),
         ('{"key": true}', "has no text at /key"),

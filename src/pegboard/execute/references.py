@@ -13,8 +13,9 @@ from urllib.parse import quote
 
 from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 
+from pegboard import commented_json
 from pegboard.calls import ServerConfig
-from pegboard.errors import ServerUnavailable
+from pegboard.errors import ConfigError, ServerUnavailable
 
 LEAST_SECRET = 4
 """Shorter values are not hidden: every message would lose its letters, and they protect nothing."""
@@ -23,9 +24,6 @@ HIDDEN = "***"
 
 _REFERENCE = re.compile(r"\$\{([^}]*)\}")
 _VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?", re.DOTALL)
-_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
-_COMMENT = re.compile(rf"({_STRING})|//[^\n]*|/\*.*?\*/", re.DOTALL)
-_COMMA = re.compile(rf"({_STRING})|,(?=\s*[}}\]])", re.DOTALL)
 
 
 def expand(text: str, environ: Mapping[str, str]) -> str:
@@ -103,11 +101,9 @@ def _inside_file(path: str, pointer: str, environ: Mapping[str, str]) -> str:
         path = environ.get("HOME", "~") + path[1:]
     hint = f"put a text at {pointer or 'its top'}, or name another place"
     try:
-        place = _read(Path(path))
-    except OSError as error:
-        raise ServerUnavailable(f"{path} cannot be read: {error.strerror}", hint) from None
-    except (ValueError, RecursionError):
-        raise ServerUnavailable(f"{path} is not JSON that can be read", hint) from None
+        place = commented_json.read(Path(path))
+    except ConfigError as error:
+        raise ServerUnavailable(error.message, hint) from None
     for part in pointer.split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
         if isinstance(place, dict):
@@ -119,10 +115,3 @@ def _inside_file(path: str, pointer: str, environ: Mapping[str, str]) -> str:
     if isinstance(place, bool) or not isinstance(place, str | int | float):
         raise ServerUnavailable(f"{path} has no text at {pointer or 'its top'}", hint)
     return str(place)
-
-
-def _read(path: Path) -> object:
-    text = path.read_text("utf-8-sig")
-    bare = _COMMENT.sub(lambda found: found[1] or " ", text)
-    found: object = json.loads(_COMMA.sub(lambda found: found[1] or " ", bare))
-    return found
