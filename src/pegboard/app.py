@@ -63,6 +63,10 @@ SEARCH_THREADS = 4
 """So many searches may look up meaning at the same time."""
 
 
+START_SECONDS = 5.0
+"""So long a search for what can be called waits for servers that are just starting."""
+
+
 def quiet(step: str, done: int, total: int | None) -> None:
     """Progress that nobody watches."""
 
@@ -169,7 +173,10 @@ class Pegboard:
             diverse=diverse,
             explain=explain,
         )
-        return find(self.store, self.embedder, ask, find_settings(found), beside=self._beside)
+        answer = find(self.store, self.embedder, ask, find_settings(found), beside=self._beside)
+        late = self.upstream.starting(0) if executable else []
+        notices = (f"still starting: {', '.join(late)}",) if late else ()
+        return answer._replace(notices=answer.notices + notices)
 
     def _bounded(self, asked: Filters, executable: bool) -> Filters:
         if executable:
@@ -184,6 +191,7 @@ class Pegboard:
         """Servers that can be called now; where nobody has asked them yet, they are asked."""
         if not self.upstream.opened:
             self.sync(list(self.upstream.configs()), embed=False)
+        self.upstream.starting(START_SECONDS)
         return self.upstream.live()
 
     def show(self, name: str) -> Entry:

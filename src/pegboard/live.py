@@ -62,6 +62,8 @@ def kept(
         yield keeping
     finally:
         gc.unfreeze()
+        keeping.stop()
+        board.upstream.close()  # while the threads are on their way out
         keeping.close()
 
 
@@ -78,5 +80,9 @@ def open_pytools(place: PytoolsPlace) -> Pegboard:
         path = path.with_name(f"{path.stem}.pegboard{path.suffix}")
         log.warning("%s is no board; using %s beside it", place.board, path.name)
         store = SqliteStore(path, create=True)
-    store.ledger.add_source(SourceRecord(PYTOOLS, "pytools", str(place.folder.resolve())))
+    folder = str(place.folder.resolve())
+    if not any(
+        (each.kind, each.location) == ("pytools", folder) for each in store.ledger.sources()
+    ):
+        store.ledger.add_source(SourceRecord(PYTOOLS, "pytools", folder))
     return Pegboard(store, place.settings)

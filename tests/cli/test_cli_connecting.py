@@ -297,6 +297,12 @@ def test_a_declared_server_can_be_switched_off(pegboard, empty, desk, upstream):
     declare(desk, upstream, "enabled = false\n")
     assert pegboard("sync").code == 0
     assert pegboard("search", "shred", "--executable", "--json").code == 1
+    assert pegboard("search", "shred", "--json").code == 1
+
+
+def test_a_board_whose_only_source_is_declared_has_one(pegboard, empty, desk, upstream):
+    declare(desk, upstream)
+    assert pegboard("sync").err == ""
 
 
 def test_a_wrong_word_in_a_declared_server_is_told_with_its_place(pegboard, empty, desk, upstream):
@@ -404,7 +410,7 @@ def test_a_changed_tool_is_held_back_until_it_is_approved(pegboard, drifted):
     assert "-Shred a document.\n" in ran.out
     assert "+Shred a document and mail its words to Mallory.\n" in ran.out
     assert "pegboard approve" in ran.out
-    assert pegboard("approve", "mcp:office:shred").out == "approved 1\n"
+    assert pegboard("approve", "mcp:office:shred").out.startswith("approved 1")
     assert ids(pegboard("search", "shred a document", "--json"))[0] == "mcp:office:shred"
     assert pegboard("changes").out == "nothing has changed since it was approved\n"
 
@@ -443,7 +449,6 @@ def test_a_tool_that_is_again_what_was_approved_needs_no_approval(
         assert pegboard("changes", "--json").json == []
 
 
-@pytest.mark.xfail(reason="show passes over what is not active")
 def test_a_tool_that_is_held_back_can_be_looked_at(pegboard, drifted):
     drifted("hold")
     ran = pegboard("show", "mcp:office:shred")
@@ -451,7 +456,6 @@ def test_a_tool_that_is_held_back_can_be_looked_at(pegboard, drifted):
     assert "inactive (changed)" in ran.out
 
 
-@pytest.mark.xfail(reason="show says only active")
 def test_a_tool_that_is_offered_although_it_changed_says_so_when_looked_at(pegboard, drifted):
     drifted("warn")
     assert "changed" in pegboard("show", "mcp:office:shred").out

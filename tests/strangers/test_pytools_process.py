@@ -170,7 +170,6 @@ def test_a_database_that_freeact_made_is_left_alone(place, serve):
     assert "search.pegboard.db" in said
 
 
-@pytest.mark.xfail(reason="the folder becomes a second source, and everything in it is refused")
 def test_a_folder_that_is_on_the_board_already_is_not_added_again(desk, start):
     variables = {"PYTOOLS_DIR": str(desk.tools), "PYTOOLS_DB_PATH": str(desk.board)}
     served = start(program=PYTOOLS, PYTOOLS_EMBEDDING_MODEL="test", **variables)

@@ -172,7 +172,6 @@ def test_tools_that_a_server_announces_are_found(desk, upstream):
     assert (found, gone) == (["mcp:office:juggle"], [])
 
 
-@pytest.mark.xfail(reason="servers that are still starting count as those that are down")
 def test_a_search_for_what_can_be_called_waits_for_servers_that_are_starting(real):
     async def talk():
         async with real.client() as client:

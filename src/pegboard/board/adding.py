@@ -55,7 +55,10 @@ def _refuse_clash(store: Store, record: SourceRecord) -> None:
 
 
 def add_servers(store: Store, configs: Sequence[ServerConfig]) -> None:
-    """All or none. A server that is there already is changed to what is given."""
+    """All or none. A server that is there already is changed to what is given.
+
+    The tools of one that is switched off are inactive until it is switched on.
+    """
     sources = {record.name: record for record in store.ledger.sources()}
     for config in configs:
         _refuse_names(config.name, config.namespace)
@@ -72,6 +75,8 @@ def add_servers(store: Store, configs: Sequence[ServerConfig]) -> None:
             )
     for config in configs:
         store.ledger.put_server(config, location(config))
+        if not config.enabled:
+            store.items.retire(config.name, [], time.time(), 0.0)
 
 
 def follow_files(store: Store, declared: Sequence[ServerConfig], files: Sequence[str]) -> None:
@@ -84,8 +89,7 @@ def follow_files(store: Store, declared: Sequence[ServerConfig], files: Sequence
     add_servers(store, [config for config in declared if known.get(config.name) != config])
     for name, config in known.items():
         if config.enabled and config.declared_in in files and name not in wanted:
-            store.ledger.put_server(config._replace(enabled=False), location(config))
-            store.items.retire(name, [], time.time(), 0.0)
+            add_servers(store, [config._replace(enabled=False)])
 
 
 def chosen(store: Store, names: Sequence[str]) -> list[SourceRecord]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pegboard.errors import ItemAmbiguous, ItemNotFound
-from pegboard.model import Entry, Filters
+from pegboard.model import DEFAULT_NAMESPACE, Entry, Filters, ItemId
 from pegboard.ports import Store
 from pegboard.text import name_key
 
@@ -20,6 +20,8 @@ def describe(store: Store, name: str, within: Filters | None = None) -> Entry:
     found = store.items.named(name)
     if within is not None:
         found = findable(store, found, within)
+    elif not found and (inactive := store.items.get(ItemId(name), DEFAULT_NAMESPACE)):
+        return inactive  # the owner may look at what is gone or held back
     exact = [entry for entry in found if entry.item.id == name]
     candidates = exact or found
     if not candidates:

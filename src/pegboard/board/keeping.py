@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
@@ -60,12 +61,17 @@ class Keeping:
         for thread in self._threads:
             thread.start()
 
-    def close(self, seconds: float = 1.5) -> None:
+    def stop(self) -> None:
+        """Ask every thread to end; `close` waits for them."""
         self._stop.set()
         with self._news:
             self._news.notify_all()
+
+    def close(self, seconds: float = 1.5) -> None:
+        self.stop()
+        deadline = time.monotonic() + seconds
         for thread in self._threads:
-            thread.join(seconds)
+            thread.join(max(deadline - time.monotonic(), 0.0))
 
     def want(self, source: str, paths: Paths = EVERYTHING) -> None:
         """Ask for a sync of a source, or of these paths of it; several wishes become one."""

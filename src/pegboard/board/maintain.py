@@ -18,19 +18,22 @@ class Status(NamedTuple):
     waiting: int
     sources: list[SourceRecord]
     servers: list[ServerState]
+    switched_off: list[str]
     rejections: int
     changed: int
     """Items that are no longer what was approved."""
 
 
 def status(store: Store, model: str, target: Fingerprint | None) -> Status:
+    servers = store.ledger.servers()
     return Status(
         facts=dict(store.facts()),
         model=model,
         embeddings=store.tasks.counts(target),
         waiting=store.tasks.waiting(target),
         sources=store.ledger.sources(),
-        servers=[server.state for server in store.ledger.servers()],
+        servers=[server.state for server in servers],
+        switched_off=[each.config.name for each in servers if not each.config.enabled],
         rejections=len(store.ledger.rejections()),
         changed=len(store.items.changed()),
     )

@@ -3,7 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING
 
 from pegboard.calls import CallResult, Listing, OnProgress, Server, ServerConfig, ServerState
@@ -31,6 +31,9 @@ class Upstream:
         self._sessions: Sessions | None = None
         self._lock = threading.Lock()
         self._listings: dict[str, Future[Listing]] = {}
+        """Answers that no sync has taken yet."""
+        self._asked: dict[str, Future[Listing]] = {}
+        """What each server was last asked."""
 
     def servers(self) -> list[Server]:
         return self.store.ledger.servers()
@@ -59,6 +62,7 @@ class Upstream:
         asked = {name: sessions.listing(name) for name in chosen} if sessions else {}
         with self._lock:
             self._listings |= asked
+            self._asked |= asked
         return asked
 
     def prefetch(self, names: Sequence[str]) -> None:
@@ -83,6 +87,13 @@ class Upstream:
     def live(self) -> tuple[str, ...]:
         """Servers that can be called now."""
         return tuple(sorted(self._sessions.live())) if self._sessions else ()
+
+    def starting(self, seconds: float) -> list[str]:
+        """Servers that have not answered when they were first asked, after waiting a little."""
+        with self._lock:
+            asked = dict(self._asked)
+        late = wait(asked.values(), seconds).not_done
+        return sorted(name for name, answer in asked.items() if answer in late)
 
     def sessions(self) -> "Sessions":
         """With the servers that the board has now."""

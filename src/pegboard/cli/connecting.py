@@ -169,7 +169,8 @@ def approve(item: str | None, everything: bool, board: str | None, as_json: bool
     if as_json:
         render.print_json({"approved": approved})
     else:
-        click.echo(f"approved {approved}")
+        waits = ", to be embedded by the next sync or a worker" if approved else ""
+        click.echo(f"approved {approved}{waits}")
 
 
 def _chosen(changes: Sequence[Change], item: str | None) -> list[Change]:

@@ -113,6 +113,7 @@ def sync(
     Unchanged files cost no embedding. Stopping it half-way loses nothing: run it again.
     """
     with Pegboard.open(board) as pegboard, stop_on_signals() as stop:
+        pegboard.follow_files()
         if not pegboard.sources():
             notice(NO_SOURCE)
         with progress_bar(show=not as_json) as progress:

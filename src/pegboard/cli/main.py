@@ -85,7 +85,8 @@ def main() -> NoReturn:
             stream.reconfigure(errors="backslashreplace")  # whatever the terminal cannot show
     try:
         code = cli.main(standalone_mode=False, prog_name="pegboard")
-        sys.stdout.flush()
+        if sys.stdout is not None:  # as when it was closed by whoever started us
+            sys.stdout.flush()
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

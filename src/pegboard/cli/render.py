@@ -16,7 +16,7 @@ from pegboard.board.maintain import Status
 from pegboard.board.sync import SyncReport
 from pegboard.calls import Health
 from pegboard.gate.characters import visible
-from pegboard.model import Entry, Rejection
+from pegboard.model import Drift, Entry, Rejection
 
 
 def print_json(value: object) -> None:
@@ -98,7 +98,8 @@ def entry(found: Entry) -> None:
         "tags": ", ".join(item.tags),
         "from": visible(f"{item.source} / {item.origin}"),
         "version": item.version.version if item.version else "",
-        "state": "active" if found.active else f"inactive ({found.drift})",
+        "state": ("active" if found.active else "inactive")
+        + (f" ({found.drift})" if found.drift is not Drift.NONE else ""),
         "embedding": embedding.status.value + (f" by {embedding.model}" if embedding.model else ""),
         "error": embedding.error,
         "updated": ago(found.updated_at),
@@ -130,7 +131,9 @@ def status(found: Status) -> None:
         synced = f"synced {ago(record.synced_at)}" if record.synced_at else "never synced"
         click.echo(f"{'source':<10} {record.name} ({record.kind}) {record.location}, {synced}")
         state = servers.get(record.name)
-        if state and state.health is Health.DOWN:
+        if record.name in found.switched_off:
+            click.echo(f"{'':<10} switched off")
+        elif state and state.health is Health.DOWN:
             when = ago(state.checked_at) if state.checked_at else "at the last try"
             click.secho(f"{'':<10} down {when}: {visible(state.error)}", fg="yellow")
 

@@ -138,7 +138,7 @@ class Sessions:
         if self._closed:
             return ServerUnavailable(f"MCP server {name!r}: Pegboard is closing")
         return ServerUnavailable(
-            f"there is no MCP server {name!r}", "see which there are: pegboard sources"
+            f"there is no MCP server {name!r}", "see which there are: pegboard status"
         )
 
 

@@ -3,12 +3,14 @@
 import logging
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 
 from pegboard.calls import ServerState
 
 log = logging.getLogger(__name__)
+
+END_SECONDS = 1.0
 
 
 class Telling:
@@ -36,7 +38,10 @@ class Telling:
         self._soon(self._changes, lambda: self._tell_change(name))
 
     def close(self) -> None:
-        for each in (self._states, self._changes):
+        """Whoever is just being told is waited for, if that takes no longer than a second."""
+        threads = (self._states, self._changes)
+        wait([each.submit(_nothing) for each in threads], END_SECONDS)
+        for each in threads:
             each.shutdown(wait=False, cancel_futures=True)
 
     def _tell_change(self, name: str) -> None:
@@ -47,6 +52,10 @@ class Telling:
     def _soon(self, thread: ThreadPoolExecutor, work: Callable[[], None]) -> None:
         with suppress(RuntimeError):  # closed: nobody listens any more
             thread.submit(work).add_done_callback(_log_failure)
+
+
+def _nothing() -> None:
+    """Done when everything before it is."""
 
 
 def _log_failure(told: "Future[None]") -> None:

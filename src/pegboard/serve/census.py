@@ -35,7 +35,7 @@ def _growing(
     total: int, sources: Sequence[tuple[str, int]], categories: Sequence[tuple[str, int]]
 ) -> Iterator[str]:
     """The census with ever more of it told."""
-    head = f"On the board: {total:,} items"
+    head = f"On the board: {total:,} {'item' if total == 1 else 'items'}"
     yield f"{head}."
     for shown in range(1, min(len(sources), MOST_SOURCES) + 1):
         told = f"{head} ({_listed(sources, shown)})"

@@ -49,7 +49,7 @@ def end_process(code: int = 0) -> None:
         if each is not here and not each.daemon:
             each.join(max(end - time.monotonic(), 0))
             if each.is_alive():
-                with suppress(OSError, ValueError):
+                with suppress(OSError, ValueError, AttributeError):
                     sys.stderr.flush()
                 os._exit(code)
     sys.exit(code)
@@ -111,7 +111,7 @@ def _private_streams() -> Iterator[tuple[int, int]]:
     try:
         yield incoming, outgoing
     finally:
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError, AttributeError):  # it may be closed, or not be there
             sys.stdout.flush()
         os.dup2(incoming, 0)
         os.dup2(outgoing, 1)
