@@ -77,7 +77,7 @@ def test_a_saved_file_is_found_and_counted_and_clients_hear_of_it(desk, era):
             return before, await census(client)
 
     before, after = asyncio.run(talk())
-    assert before == "On the board: 1 items (mcptools 1). Categories: chat 1."
+    assert before == "On the board: 1 item (mcptools 1). Categories: chat 1."
     assert after == "On the board: 2 items (mcptools 2). Categories: chat 1, farm 1."
 
 
