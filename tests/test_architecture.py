@@ -39,7 +39,11 @@ MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
 CATCH_ALL = ("board/worker.py", "cli/main.py", "serve/http.py", "serve/http/")
 READS_ENVIRONMENT = ("app.py", "config.py")
-LOADS_LATE = {"app.py": ("execute",), "cli/main.py": ("cli",)}
+LOADS_LATE = {
+    "app.py": ("execute",),
+    "cli/serving.py": ("serve", "live"),
+    "cli/measuring.py": ("measure",),
+}
 """Rooms that take long to load, and who may enter them only when they are needed."""
 SPEAKS_SQL = ("store/sqlite/opening.py", "store/sqlite/store.py")
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "misc"}

@@ -325,8 +325,7 @@ def worker_settings(embed: EmbedSettings) -> WorkerSettings:
     return WorkerSettings(embed.batch_size, embed.lease_seconds, embed.max_attempts)
 
 
-@dataclass(frozen=True, slots=True)
-class PytoolsPlace:
+class PytoolsPlace(NamedTuple):
     """What the environment of freeact's search server says."""
 
     folder: Path

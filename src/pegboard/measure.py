@@ -1,6 +1,5 @@
 """Measuring search: a board for the purpose, or one as it is, asked queries with known answers."""
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +22,8 @@ Measured = tuple[dict[str, object], list[str]]
 @contextmanager
 def evaluation_board(board: Path | None, settings: Settings) -> Iterator[Pegboard]:
     """The board an evaluation builds: kept if it was given a place, else gone afterwards."""
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="pegboard-eval-") as scratch:
         store = SqliteStore(board or Path(scratch) / "board.db", create=True)
         with Pegboard(store, settings) as pegboard:

@@ -1,6 +1,5 @@
 """Commands about MCP servers as sources, and trust in them: add mcp, changes, approve."""
 
-import difflib
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -200,6 +199,8 @@ def _definition(change: Change) -> dict[str, object]:
 
 
 def _diff(change: Change) -> Iterator[str]:
+    import difflib
+
     before, now = change.approved, _definition(change)
     for part in now:
         lines = difflib.unified_diff(

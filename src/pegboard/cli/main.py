@@ -12,7 +12,7 @@ from typing import NoReturn
 import click
 
 from pegboard import __version__
-from pegboard.cli import connecting, filling, looking, measuring, upkeep
+from pegboard.cli import connecting, filling, looking, measuring, serving, upkeep
 from pegboard.errors import EXIT_INTERRUPTED, PegboardError, exit_code
 
 log = logging.getLogger(__name__)
@@ -20,26 +20,7 @@ log = logging.getLogger(__name__)
 UNEXPECTED = 70
 
 
-class Commands(click.Group):
-    """Those that serve are loaded when asked for: the protocol's library takes a second."""
-
-    LATE = ("mcp", "prompt")
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted({*super().list_commands(ctx), *self.LATE})
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name in self.LATE:
-            from pegboard.cli import serving
-
-            return serving.COMMANDS[cmd_name]
-        return super().get_command(ctx, cmd_name)
-
-
-@click.group(
-    cls=Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, "-V", "--version")
 def cli() -> None:
     """Every tool your agents have, found in milliseconds.
@@ -58,6 +39,8 @@ for command in (
     measuring.eval_,
     connecting.changes,
     connecting.approve,
+    serving.mcp,
+    serving.prompt,
     upkeep.status,
     upkeep.worker,
     upkeep.backfill,

@@ -1,12 +1,11 @@
 """The command that measures search: eval."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from pegboard import measure
 from pegboard.app import Pegboard, located
 from pegboard.cli import render
 from pegboard.cli.shared import json_option, notice, progress_bar
@@ -68,7 +67,9 @@ def _measured(
     as_is: bool,
     board: Path | None,
     progress: Progress,
-) -> measure.Measured:
+) -> tuple[Mapping[str, Any], Sequence[str]]:
+    from pegboard import measure
+
     how, most = mode or Mode.HYBRID.value, limit or 10
     if as_is:
         with Pegboard.open(str(board) if board else None) as pegboard:

@@ -1,4 +1,4 @@
-"""Commands for agents: mcp, prompt. Loaded only when one of them is asked for."""
+"""Commands for agents: mcp, prompt. What serves is loaded only when it is to serve."""
 
 import logging
 from collections.abc import Iterator
@@ -10,11 +10,8 @@ import click
 from pegboard.app import Pegboard, located_pytools
 from pegboard.cli import render
 from pegboard.cli.shared import board_option, json_option
-from pegboard.live import kept, open_pytools
 from pegboard.model import Filters
-from pegboard.serve.face import make_face
 from pegboard.serve.prompt import Profile, Workflow, workflow
-from pegboard.serve.stdio import end_process, run_stdio
 
 PROFILES = click.Choice([each.value for each in Profile])
 
@@ -44,6 +41,10 @@ def mcp(
 
     --profile pytools takes the place of freeact's search server and reads its PYTOOLS_ variables.
     """
+    from pegboard.live import kept
+    from pegboard.serve.face import make_face
+    from pegboard.serve.stdio import end_process, run_stdio
+
     logging.basicConfig(level=logging.WARNING, format="pegboard: %(message)s")
     with _served(profile, board) as served:
         if namespaces or served.board.within is None:
@@ -61,6 +62,8 @@ def mcp(
 
 @contextmanager
 def _served(profile: str, board: str | None) -> Iterator[Served]:
+    from pegboard.live import open_pytools
+
     if profile == Profile.PYTOOLS:
         place = located_pytools()
         for notice in place.notices:
@@ -91,6 +94,3 @@ def prompt(mode: str, prefix: str, profile: str, as_json: bool) -> None:
         render.print_json({"mode": mode, "prompt": text})
     else:
         click.echo(text)
-
-
-COMMANDS = {"mcp": mcp, "prompt": prompt}
