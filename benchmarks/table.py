@@ -19,6 +19,9 @@ def main() -> None:
     for name, lines in TABLES.items():
         if name in found:
             fill(HERE / "README.md", name, [commit(found[name]), "", *lines(found[name])])
+    if "context_cost" in found:
+        page = HERE.parent / "docs" / "mcp.md"
+        fill(page, "context_cost", ["", *context_rows(found["context_cost"]), ""])
     fill(HERE.parent / "README.md", "summary", summary(found))
 
 
@@ -192,6 +195,10 @@ def mcp_load(result: Result) -> list[str]:
 
 
 def context_cost(result: Result) -> list[str]:
+    return [*context_rows(result), "", *checks(result)]
+
+
+def context_rows(result: Result) -> list[str]:
     boards = result["boards"]
     plain = ("all tools", "Pegboard's tools", "its instructions")
     medians = ("search, text", "search, text and structure")
@@ -204,7 +211,7 @@ def context_cost(result: Result) -> list[str]:
     rows += [[key, *(f"{row[key]:,}" for row in boards.values())] for key in sums]
     rows.append(["all tools / that", *(f"{row['all tools / that']:g}" for row in boards.values())])
     head = ["tokens", *(f"{name}, {row['tools']} tools" for name, row in boards.items())]
-    return [*table(head, rows), "", *checks(result)]
+    return table(head, rows)
 
 
 TABLES: dict[str, Callable[[Result], list[str]]] = {
@@ -238,6 +245,14 @@ def summary(found: dict[str, Result]) -> list[str]:
         ["indexing 10,000 files, against the bare embedder", f"{first:.2f} times"],
         ["syncing them again unchanged, against the first time", f"{100 * second:.1f} %"],
         ["a cold search, against only loading the model", f"{cold:.2f} times"],
+        *(
+            [
+                f"tokens of {row['tools']} tools in the prompt ({name}), against Pegboard's five "
+                "and one search",
+                f"{row['all tools / that']:g} times",
+            ]
+            for name, row in found.get("context_cost", {}).get("boards", {}).items()
+        ),
     ]
     return [*table(["", ""], rows), "", commit(found["quality"])]
 

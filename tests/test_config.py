@@ -17,6 +17,7 @@ from pegboard.config import (
     env_name,
     known_settings,
     load,
+    pytools_place,
 )
 from pegboard.errors import ConfigError
 
@@ -281,3 +282,73 @@ def test_the_settings_file_that_init_writes_shows_the_defaults(place, monkeypatc
     assert place.load().settings == Settings()
     for key, *_ in known_settings():
         assert re.search(rf"^{key.rpartition('.')[2]} = ", uncommented, re.MULTILINE)
+
+
+def test_servers_of_both_files_are_declared_and_the_projects_wins(place):
+    place.user_file.write_text(
+        '[mcp.servers.clock]\ncommand = "old"\n[mcp.servers.mine]\nurl = "https://a/mcp"\n', "utf-8"
+    )
+    path = place.say('[mcp]\nparallel = 2\n[mcp.servers.clock]\ncommand = "new"\n')
+    found = place.load()
+    assert {each.name: dict(each.table) for each in found.servers} == {
+        "clock": {"command": "new"},
+        "mine": {"url": "https://a/mcp"},
+    }
+    assert found.files == (str(place.user_file), str(path))
+    assert found.settings.mcp.parallel == 2
+
+
+def test_a_server_that_is_no_table_is_told_with_its_place(place):
+    place.say('[mcp.servers]\nclock = "uvx mcp-server-time"\n')
+    assert "[mcp.servers.github]" in place.refused()
+
+
+def test_a_policy_that_does_not_exist_is_refused(place):
+    assert "hold, warn, allow" in place.refused({"PEGBOARD_TRUST_CHANGED": "maybe"})
+
+
+def test_freeacts_variables_have_freeacts_defaults(tmp_path):
+    found = pytools_place(cwd=tmp_path, environ={})
+    assert found.folder == Path(".freeact/generated")
+    assert found.board == tmp_path / ".freeact" / "search.db"
+    assert (found.sync, found.watch, found.notices) == (True, True, ())
+    assert found.settings == Settings()
+
+
+def test_a_model_that_would_need_a_key_is_replaced_and_said_so(tmp_path):
+    model = {"PYTOOLS_EMBEDDING_MODEL": "google-gla:gemini-embedding-001"}
+    found = pytools_place(cwd=tmp_path, environ=model | {"PYTOOLS_EMBEDDING_DIM": "3072"})
+    assert found.settings == Settings()
+    assert "gemini-embedding-001" in found.notices[0]
+
+
+def test_the_test_model_takes_its_dimension(tmp_path):
+    said = {"PYTOOLS_EMBEDDING_MODEL": "test", "PYTOOLS_EMBEDDING_DIM": "64"}
+    found = pytools_place(cwd=tmp_path, environ=said).settings.embed
+    assert (found.provider, found.dimension) == ("test", 64)
+
+
+def test_other_weights_than_one_are_those_of_rrf(tmp_path):
+    found = pytools_place(cwd=tmp_path, environ={"PYTOOLS_VEC_WEIGHT": "2.5"}).settings.search
+    assert (found.fusion, found.bm25_weight, found.vector_weight) == ("rrf", 1.0, 2.5)
+    same = pytools_place(cwd=tmp_path, environ={"PYTOOLS_VEC_WEIGHT": "1"}).settings.search
+    assert same.fusion == "sum"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("PYTOOLS_SYNC", "perhaps", "true or false"),
+        ("PYTOOLS_VEC_WEIGHT", "much", "a number"),
+        ("PYTOOLS_BM25_WEIGHT", "-1", "at least 0"),
+    ],
+)
+def test_a_variable_of_freeacts_with_no_meaning_is_named(tmp_path, name, value, said):
+    with pytest.raises(ConfigError, match=said) as error:
+        pytools_place(cwd=tmp_path, environ={name: value})
+    assert name in str(error.value)
+
+
+@pytest.mark.parametrize(("text", "meant"), [("TRUE", True), ("0", False), ("off", False)])
+def test_switches_are_read_as_people_write_them(tmp_path, text, meant):
+    assert pytools_place(cwd=tmp_path, environ={"PYTOOLS_WATCH": text}).watch is meant

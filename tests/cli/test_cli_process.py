@@ -10,11 +10,16 @@ import pytest
 COMMANDS = [
     "init",
     "add folder",
+    "add mcp",
     "remove",
     "sync",
     "search",
     "show",
     "eval",
+    "mcp",
+    "prompt",
+    "changes",
+    "approve",
     "status",
     "worker",
     "backfill",
@@ -22,7 +27,7 @@ COMMANDS = [
     "refresh",
     "doctor",
 ]
-HEAVY = ["onnxruntime", "numpy", "rich", "tokenizers"]
+HEAVY = ["onnxruntime", "numpy", "rich", "tokenizers", "mcp", "watchfiles", "jsonschema"]
 
 
 def test_the_version_is_printed(process):
