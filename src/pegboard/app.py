@@ -4,6 +4,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -63,6 +64,8 @@ SEARCH_THREADS = 4
 """So many searches may look up meaning at the same time."""
 
 
+NO_NAMESPACE = ("",)
+"""No item hangs there."""
 START_SECONDS = 5.0
 """So long a search for what can be called waits for servers that are just starting."""
 
@@ -95,6 +98,8 @@ class Pegboard:
         self.settings = settings
         self.within: Filters | None = None
         """What whoever is served here may find, and so describe and call; None for the owner."""
+        self.trouble: Callable[[], Sequence[str]] = tuple
+        """Why the board may be out of date, as far as somebody here keeps it up."""
         self._place = place
         self.upstream = Upstream(store, self._open_sessions)
         embed = settings.embed
@@ -175,8 +180,8 @@ class Pegboard:
         )
         answer = find(self.store, self.embedder, ask, find_settings(found), beside=self._beside)
         late = self.upstream.starting(0) if executable else []
-        notices = (f"still starting: {', '.join(late)}",) if late else ()
-        return answer._replace(notices=answer.notices + notices)
+        notices = [f"still starting: {', '.join(late)}"] if late else []
+        return answer._replace(notices=(*answer.notices, *notices, *self.trouble()))
 
     def _bounded(self, asked: Filters, executable: bool) -> Filters:
         if executable:
@@ -185,12 +190,12 @@ class Pegboard:
             return asked
         allowed = self.within.namespaces
         both = tuple(each for each in asked.namespaces or allowed if each in allowed)
-        return asked._replace(namespaces=both) if both else asked._replace(live=())
+        return asked._replace(namespaces=both or NO_NAMESPACE)
 
     def _live(self) -> tuple[str, ...]:
         """Servers that can be called now; where nobody has asked them yet, they are asked."""
-        if not self.upstream.opened:
-            self.sync(list(self.upstream.configs()), embed=False)
+        if not self.upstream.opened and (servers := list(self.upstream.configs())):
+            self.sync(servers, embed=False)
         self.upstream.starting(START_SECONDS)
         return self.upstream.live()
 
@@ -259,9 +264,7 @@ class Pegboard:
         """Take up the MCP servers that settings files declare, and leave those that are gone."""
         if self._place is not None:
             declared = [
-                mcp_config.from_table(each.name, each.table, where=each.file)._replace(
-                    declared_in=each.file
-                )
+                mcp_config.from_table(each.name, each.table, where=each.file)
                 for each in self._place.servers
             ]
             adding.follow_files(self.store, declared, self._place.files)
@@ -308,7 +311,7 @@ class Pegboard:
             self.upstream.prefetch([each.name for each in chosen if each.kind == "mcp"])
             for record in chosen:
                 watched = OnChange(self.settings.trust.changed) if record.kind == "mcp" else None
-                filling.read(record, self._source(record), target, watched)
+                filling.read(record, partial(self._source, record), target, watched)
         return filling.outcome
 
     def _filling(self, progress: Progress, stop: threading.Event | None) -> Filling:

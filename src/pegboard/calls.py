@@ -117,6 +117,8 @@ class CallResult(NamedTuple):
     error: str = ""
     """Why it did not end well, when not the tool itself says so in its content."""
     seconds: float = 0.0
+    meta: Json | None = None
+    """What the server says beside the result."""
 
 
 class CallProgress(NamedTuple):

@@ -34,7 +34,8 @@ def kept(
     on_change: Callable[[], None] = nobody,
 ) -> Iterator[Keeping]:
     """While inside, the board follows its sources and embeds what is new, in the background."""
-    board.follow_files()
+    if sync:
+        board.follow_files()
     worker = board.worker() if board.embedder is not None else None
     if worker is not None:
         batch = min(worker.settings.batch_size, BATCH)
@@ -45,14 +46,17 @@ def kept(
 
     keeping = Keeping(
         sources=board.sources,
+        servers=board.upstream.configs,
         sync=sync_one,
         fetch=board.upstream.fetch,
+        refresh=board.upstream.refresh,
         work=worker.run if worker else None,
         on_change=on_change,
         follow=sync,
         watch=watch,
     )
     board.upstream.on_changed = keeping.want_server
+    board.trouble = keeping.trouble
     keeping.start()
     # What is there by now stays, and need not be gone through at every collection: that would stop
     # every thread for a tenth of a second.
@@ -62,6 +66,7 @@ def kept(
         yield keeping
     finally:
         gc.unfreeze()
+        board.trouble = tuple
         keeping.stop()
         board.upstream.close()  # while the threads are on their way out
         keeping.close()

@@ -93,8 +93,11 @@ class Items(Protocol):
         """Approve what these items are now, unless they have changed again; returns how many."""
         ...
 
-    def follow(self, source: str, on_change: OnChange) -> None:
-        """Make a policy hold also for what changed under another one."""
+    def apply_policy(self, source: str, on_change: OnChange) -> None:
+        """Make a stricter or more lenient policy hold also for what changed under another one.
+
+        What is held back stays so under `warn`; only `allow` or an approval lets go of it.
+        """
         ...
 
     def census(self, namespaces: Sequence[str]) -> list[CensusLine]:

@@ -8,7 +8,7 @@ import pytest
 from pegboard import Pegboard
 from pegboard.board.keeping import EVERYTHING, Keeping
 from pegboard.board.sync import SyncReport
-from pegboard.calls import Listing
+from pegboard.calls import Listing, ServerConfig, Transport
 from pegboard.errors import BoardBusy, ServerUnavailable
 from pegboard.live import kept
 from pegboard.model import SourceRecord
@@ -26,6 +26,8 @@ class Board:
 
     def __init__(self, *records):
         self.records = list(records)
+        self.servers = {}
+        self.refreshed = 0
         self.synced = []
         self.fetched = []
         self.listing: Future[Listing] = Future()
@@ -48,6 +50,11 @@ class Board:
             self.news.notify_all()
         return dict.fromkeys(names, self.listing)
 
+    def refresh(self):
+        with self.news:
+            self.refreshed += 1
+            self.news.notify_all()
+
     def changed(self):
         with self.news:
             self.changes += 1
@@ -65,8 +72,10 @@ def keep():
     def keeping(board, **options):
         found = Keeping(
             sources=lambda: board.records,
+            servers=lambda: board.servers,
             sync=board.sync,
             fetch=board.fetch,
+            refresh=board.refresh,
             work=options.pop("work", None),
             on_change=board.changed,
             watch=False,
@@ -128,8 +137,10 @@ def test_a_wish_for_everything_takes_in_all_others():
     board = Board()
     keeping = Keeping(
         sources=lambda: board.records,
+        servers=lambda: board.servers,
         sync=board.sync,
         fetch=board.fetch,
+        refresh=board.refresh,
         work=None,
         on_change=board.changed,
         watch=False,
@@ -201,6 +212,98 @@ def test_a_server_that_cannot_be_asked_does_not_end_the_keeping(keep, monkeypatc
     board.fetch = fetch
     keep(board)
     board.wait(lambda: board.synced == [("tools", [])])
+
+
+def test_an_error_that_nobody_foresaw_is_logged_and_it_goes_on(keep, monkeypatch, caplog):
+    monkeypatch.setattr("pegboard.board.keeping.LOOK_SECONDS", 0.05)
+    board = Board(TOOLS)
+    board.answers = [ValueError("what is this?")]
+    keeping = keep(board)
+    board.wait(lambda: len(board.synced) == 1)
+    keeping.want("tools")
+    board.wait(lambda: len(board.synced) == 2)
+    assert "what is this?" in caplog.text
+
+
+def test_what_is_out_of_date_can_be_asked_and_is_forgotten_when_it_is_mended(keep):
+    board = Board(TOOLS)
+    board.answers = [SyncReport("tools", error="no such folder")]
+    keeping = keep(board)
+    board.wait(lambda: len(board.synced) == 1)
+    board.answers = [SyncReport("tools", added=1)]
+    keeping.want("tools")
+    board.wait(lambda: board.changes == 1)
+    assert keeping.errors == 1
+    assert keeping.trouble() == []
+
+
+def test_a_server_that_did_not_list_its_tools_is_asked_again(keep, monkeypatch):
+    monkeypatch.setattr("pegboard.board.keeping.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("pegboard.board.keeping.AGAIN_SECONDS", 0.01)
+    board = Board(CLOCK)
+    board.servers = {"clock": ServerConfig("clock", Transport.STDIO)}
+    board.answers = [SyncReport("clock", error="down")]
+    board.listing.set_result(Listing(()))
+    keep(board)
+    board.wait(lambda: board.fetched == ["clock", "clock"] and len(board.synced) == 2)
+
+
+def test_a_server_that_is_set_up_otherwise_or_removed_is_let_go(keep, monkeypatch):
+    monkeypatch.setattr("pegboard.board.keeping.LOOK_SECONDS", 0.05)
+    board = Board(CLOCK)
+    board.servers = {"clock": ServerConfig("clock", Transport.STDIO)}
+    keep(board)
+    board.wait(lambda: board.refreshed == 1)
+    board.servers = {"clock": ServerConfig("clock", Transport.STDIO, env={"A": "b"})}
+    board.wait(lambda: board.refreshed == 2)
+    board.servers = {}
+    board.wait(lambda: board.refreshed == 3)
+    board.records.clear()
+    board.wait(lambda: board.refreshed == 4)
+
+
+def test_other_sources_are_read_also_where_files_are_watched():
+    board = Board(TOOLS._replace(kind="jsonl"))
+    keeping = Keeping(
+        sources=lambda: board.records,
+        servers=dict,
+        sync=board.sync,
+        fetch=board.fetch,
+        refresh=board.refresh,
+        work=None,
+        on_change=board.changed,
+    )
+    keeping.start()
+    board.wait(lambda: board.synced == [("tools", [])])
+    keeping.close()
+
+
+def test_one_sync_that_fails_does_not_end_the_keeping_of_a_real_board(tmp_path, monkeypatch):
+    monkeypatch.setattr("pegboard.board.keeping.LOOK_SECONDS", 0.05)
+    folder = tmp_path / "tools" / "mcptools" / "greenhouse"
+    folder.mkdir(parents=True)
+    with Pegboard.open(str(tmp_path / "board.db"), create=True, embed__provider="test") as board:
+        board.add_folder(tmp_path / "tools")
+        put, failed = board.store.items.put, threading.Event()
+
+        def busy_once(*args, **options):
+            if not failed.is_set():
+                failed.set()
+                raise BoardBusy("busy")
+            return put(*args, **options)
+
+        monkeypatch.setattr(board.store.items, "put", busy_once)
+        news = threading.Condition()
+
+        def on_change():
+            with news:
+                news.notify_all()
+
+        with kept(board, on_change=on_change):
+            (folder / "water.py").write_text(TOOL.format("Water the tomatoes."), "utf-8")
+            assert failed.wait(BOUND)
+            with news:
+                assert news.wait_for(lambda: board.search("tomatoes", mode="bm25").hits, BOUND)
 
 
 def test_it_ends_when_it_is_told_to_also_in_the_middle_of_work(keep):

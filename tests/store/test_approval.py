@@ -120,21 +120,44 @@ def test_a_held_tool_that_disappears_is_missing_and_no_longer_waits_for_approval
 def test_a_stricter_policy_holds_back_what_changed_under_a_milder_one(store, embedder):
     put(store, embedder, OLD, OnChange.WARN)
     put(store, embedder, NEW, OnChange.WARN)
-    store.items.follow("post", OnChange.HOLD)
+    store.items.apply_policy("post", OnChange.HOLD)
     assert word_hits(store, ["letter"]) == []
     assert store.check() == []
-    store.items.follow("post", OnChange.WARN)
+
+
+def test_what_is_held_back_is_not_let_go_by_somebody_with_a_milder_policy(store, embedder):
+    put(store, embedder, OLD, OnChange.HOLD)
+    put(store, embedder, NEW, OnChange.HOLD)
+    store.items.apply_policy("post", OnChange.WARN)
+    put(store, embedder, NEW, OnChange.WARN)
+    put(store, embedder, NEW._replace(description="Worse.", origin_hash="3"), OnChange.WARN)
+    assert word_hits(store, ["letter", "worse"]) == []
+    assert not store.items.changed()[0].entry.active
+
+
+def test_a_policy_that_allows_everything_accepts_what_is_there(store, embedder):
+    put(store, embedder, OLD, OnChange.HOLD)
+    put(store, embedder, NEW, OnChange.HOLD)
+    store.items.apply_policy("post", OnChange.ALLOW)
     assert [hit.id for hit in word_hits(store, ["letter"])] == [OLD.id]
-    store.items.follow("post", OnChange.ALLOW)
     assert store.items.changed() == []
     put(store, embedder, NEW, OnChange.HOLD)
     assert store.items.changed() == []
 
 
+def test_accepting_one_source_forgets_nothing_of_another(store, embedder):
+    put(store, embedder, OLD, OnChange.WARN)
+    put(store, embedder, NEW, OnChange.WARN)
+    store.items.retire("post", [], time.time() + 1, 0.0)
+    store.items.apply_policy("elsewhere", OnChange.ALLOW)
+    put(store, embedder, NEW, OnChange.WARN)
+    assert store.items.changed()[0].approved["description"] == OLD.description
+
+
 def test_a_policy_of_one_source_leaves_the_others_alone(store, embedder):
     put(store, embedder, OLD, OnChange.WARN)
     put(store, embedder, NEW, OnChange.WARN)
-    store.items.follow("elsewhere", OnChange.HOLD)
+    store.items.apply_policy("elsewhere", OnChange.HOLD)
     assert store.items.changed()[0].entry.active
 
 
@@ -147,7 +170,7 @@ def test_a_policy_of_one_source_leaves_the_others_alone(store, embedder):
 )
 def test_whatever_happens_only_approved_definitions_are_offered_under_hold(steps):
     store, embedder = in_memory(), HashedEmbedder()
-    approved = None
+    approved, held = None, False
     for text, step in steps:
         item = OLD._replace(description=f"Does {text}.", origin_hash=text)
         if step == "approve":
@@ -156,13 +179,15 @@ def test_whatever_happens_only_approved_definitions_are_offered_under_hold(steps
             )
             found = store.items.get(OLD.id, OLD.namespace)
             approved = found.item.description if found else None
+            held = False
             continue
         put(store, embedder, item, step)
         if approved is None or step is OnChange.ALLOW:
             approved = item.description
         entry = entry_of(store, item)
         assert (entry.drift is Drift.CHANGED) == (item.description != approved)
-        assert entry.active == (entry.drift is Drift.NONE or step is not OnChange.HOLD)
+        held = entry.drift is Drift.CHANGED and (held or step is OnChange.HOLD)
+        assert entry.active is not held
         assert [each.approved["description"] for each in store.items.changed()] == (
             [approved] if entry.drift is Drift.CHANGED else []
         )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pegboard.calls import ServerConfig
-from pegboard.errors import UsageError
+from pegboard.errors import ConfigError, UsageError
 from pegboard.gate.admission import NAMESPACE_RULE, is_namespace
 from pegboard.model import SourceRecord
 from pegboard.ports import Source, Store
@@ -55,7 +55,7 @@ def _refuse_clash(store: Store, record: SourceRecord) -> None:
 
 
 def add_servers(store: Store, configs: Sequence[ServerConfig]) -> None:
-    """All or none. A server that is there already is changed to what is given.
+    """Refused as a whole, or written. A server that is there already is changed to what is given.
 
     The tools of one that is switched off are inactive until it is switched on.
     """
@@ -86,6 +86,13 @@ def follow_files(store: Store, declared: Sequence[ServerConfig], files: Sequence
     """
     known = {each.config.name: each.config for each in store.ledger.servers()}
     wanted = {config.name: config for config in declared}
+    if len(wanted) < len(declared):
+        names = sorted(config.name for config in declared)
+        twice = next(name for name, after in zip(names, names[1:], strict=False) if name == after)
+        raise ConfigError(
+            f"two tables of {' and '.join(files)} declare the server {twice!r}, but for case",
+            "rename one of them",
+        )
     add_servers(store, [config for config in declared if known.get(config.name) != config])
     for name, config in known.items():
         if config.enabled and config.declared_in in files and name not in wanted:

@@ -1,7 +1,7 @@
 """Filling a board: sources are read while what they have queued already is being embedded."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -69,7 +69,8 @@ class Filling:
                 if not self.under:  # a look at a part has queued what it put, and must be quick
                     queue_missing(self.store, target, self.progress)
             except BaseException:
-                self.stop.set()
+                if working is not None:  # else `stop` is of others, who go on without this
+                    self.stop.set()
                 raise
             finally:
                 all_queued.set()
@@ -93,7 +94,7 @@ class Filling:
     def read(
         self,
         record: SourceRecord,
-        source: Source,
+        open_source: Callable[[], Source],
         target: Fingerprint | None,
         on_change: OnChange | None,
     ) -> None:
@@ -101,12 +102,12 @@ class Filling:
         if self.stop.is_set():
             return
         if on_change is not None:
-            self.store.items.follow(record.name, on_change)
+            self.store.items.apply_policy(record.name, on_change)
         sync = Sync(self.store, self.gate, record, target, self.progress, on_change)
         self.outcome.sources.append(sync.report)
         try:
             sync.run(
-                source,
+                open_source(),
                 full=self.full,
                 under=self.under,
                 keep_missing_days=self.keep_missing_days,

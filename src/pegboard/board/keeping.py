@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from pegboard.board.sync import SyncReport
-from pegboard.calls import Listing
+from pegboard.calls import Listing, ServerConfig
 from pegboard.errors import PegboardError
 from pegboard.model import SourceRecord
 from pegboard.sources.watch import Watcher
@@ -18,6 +18,7 @@ log = logging.getLogger(__name__)
 LOOK_SECONDS = 2.0
 """How soon it is noticed that another process added a source, or that something must be retried."""
 
+AGAIN_SECONDS = 30.0
 MOST_PATHS = 2_000
 """When more has changed, looking at everything is no more work."""
 
@@ -32,8 +33,10 @@ class Keeping:
         self,
         *,
         sources: Callable[[], Sequence[SourceRecord]],
+        servers: Callable[[], Mapping[str, ServerConfig]],
         sync: Callable[[str, Sequence[str], threading.Event], Sequence[SyncReport]],
         fetch: Callable[[Sequence[str]], Mapping[str, "Future[Listing]"]],
+        refresh: Callable[[], None],
         work: Callable[[threading.Event], object] | None,
         on_change: Callable[[], None],
         follow: bool = True,
@@ -42,6 +45,8 @@ class Keeping:
         self.errors = 0
         """Syncs that failed since the start; each was logged, and tried again."""
         self._sources = sources
+        self._servers = servers
+        self._refresh = refresh
         self._sync = sync
         self._fetch = fetch
         self._on_change = on_change
@@ -49,7 +54,10 @@ class Keeping:
         self._stop = threading.Event()
         self._wanted: dict[str, Paths] = {}
         self._news = threading.Condition()
-        self._known: dict[str, SourceRecord] = {}
+        self._known: dict[str, tuple[SourceRecord, ServerConfig | None]] = {}
+        self._wrong: dict[str, str] = {}
+        self._again: dict[str, float] = {}
+        """When a server that did not list its tools is asked again."""
         self._watcher = Watcher({}, self.want, look_first=follow) if watch else None
         jobs = [self._keep, *([work] if work else [])]
         jobs += [self._watcher.run] if self._watcher else []
@@ -73,6 +81,10 @@ class Keeping:
         for thread in self._threads:
             thread.join(max(deadline - time.monotonic(), 0.0))
 
+    def trouble(self) -> list[str]:
+        """What could not be brought up to date, each with its reason."""
+        return [f"{name} is not up to date: {why}" for name, why in self._wrong.copy().items()]
+
     def want(self, source: str, paths: Paths = EVERYTHING) -> None:
         """Ask for a sync of a source, or of these paths of it; several wishes become one."""
         with self._news:
@@ -87,7 +99,7 @@ class Keeping:
         try:
             asked = self._fetch([name])
         except PegboardError as error:
-            self._failed(f"{name}: {error}")
+            self._failed(name, str(error))
             self._known.pop(name, None)  # and so it is taken up again at the next look
             return
         for each in asked.values():
@@ -100,24 +112,38 @@ class Keeping:
                 for name, paths in self._next().items():
                     self._bring_up_to_date(name, paths)
             except PegboardError as error:
-                self._failed(str(error))
+                self._failed("the board", str(error))
+                stop.wait(LOOK_SECONDS)
+            except Exception:
+                log.exception("keeping the board up to date met an error it does not know")
+                self._failed("the board", "an unknown error, which was logged")
                 stop.wait(LOOK_SECONDS)
 
     def _look(self) -> None:
-        """Take up sources that have come, and leave those that are gone."""
-        now = {record.name: record._replace(synced_at=None) for record in self._sources()}
+        """Take up sources that have come or changed, and leave those that are gone."""
+        due = [name for name, when in self._again.items() if time.monotonic() >= when]
+        for name in due:
+            del self._again[name]
+            self.want_server(name)
+        servers = self._servers()
+        now = {
+            record.name: (record._replace(synced_at=None), servers.get(record.name))
+            for record in self._sources()
+        }
+        self._wrong.pop("the board", None)
         if now == self._known:
             return
-        fresh = [record for name, record in now.items() if self._known.get(name) != record]
+        fresh = [record for name, (record, _) in now.items() if self._known.get(name) != now[name]]
         self._known = now
+        self._wrong = {name: why for name, why in self._wrong.items() if name in now}
+        self._refresh()
         if self._watcher is not None:
-            self._watcher.set_roots(
-                {each.name: Path(each.location) for each in now.values() if each.kind == "pytools"}
-            )
+            folders = [record for record, _ in now.values() if record.kind == "pytools"]
+            self._watcher.set_roots({each.name: Path(each.location) for each in folders})
         for record in fresh if self._follow else []:
             if record.kind == "mcp":
                 self.want_server(record.name)
-            elif self._watcher is None:  # which would look at everything first
+            elif self._watcher is None or record.kind != "pytools":  # it looks at those first
                 self.want(record.name)
 
     def _next(self) -> dict[str, Paths]:
@@ -133,16 +159,22 @@ class Keeping:
         try:
             reports = self._sync(name, sorted(paths), self._stop)
         except PegboardError as error:
-            self._failed(f"{name}: {error}")
+            self._failed(name, str(error))
             self.want(name, paths)
             self._stop.wait(LOOK_SECONDS)
             return
         for report in reports:
             if report.error:
-                self._failed(f"{name}: {report.error}")
+                self._failed(name, report.error)
+                if self._known[name][1] is not None:
+                    self._again[name] = time.monotonic() + AGAIN_SECONDS
+            else:
+                self._wrong.pop(name, None)
             if report.added or report.changed or report.retired or report.purged:
                 self._on_change()
 
-    def _failed(self, why: str) -> None:
+    def _failed(self, name: str, why: str) -> None:
         self.errors += 1
-        log.warning("not up to date: %s", why)
+        if self._wrong.get(name) != why:
+            log.warning("not up to date: %s: %s", name, why)
+        self._wrong[name] = why

@@ -100,8 +100,14 @@ class Upstream:
         with self._lock:
             if self._sessions is None:
                 self._sessions = self._open(self._mark, lambda name: self.on_changed(name))
-        self._sessions.use(list(self.configs().values()))
-        return self._sessions
+            sessions = self._sessions
+        sessions.use(list(self.configs().values()))
+        return sessions
+
+    def refresh(self) -> None:
+        """Let go of servers that are gone, switched off or set up otherwise."""
+        if self.opened:
+            self.sessions()
 
     def _mark(self, state: ServerState) -> None:
         try:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from pegboard.errors import BoardBusy, EmbeddingError, ModelUnavailable
+from pegboard.errors import BoardBusy, BoardFull, EmbeddingError, ModelUnavailable
 from pegboard.model import Task, Vector
 from pegboard.ports import Embedder, Progress, Store
 
@@ -82,18 +82,14 @@ class Worker:
         return self.report
 
     def run(self, stop: threading.Event) -> WorkReport:
-        """Work until told to stop; a model that is gone for a while is waited for."""
-        self.release_dead()
+        """Work until told to stop; a model or board that cannot be used for a while is waited for."""
         while not stop.is_set():
             try:
-                busy = self.step()
-            except (ModelUnavailable, BoardBusy) as error:
+                if not self.release_dead() and not self.step():
+                    stop.wait(self.settings.poll_seconds)
+            except (ModelUnavailable, BoardBusy, BoardFull) as error:
                 log.warning("%s; trying again in %g s", error, self.settings.patience_seconds)
                 stop.wait(self.settings.patience_seconds)
-                continue
-            if not busy:
-                self.release_dead()
-                stop.wait(self.settings.poll_seconds)
         return self.report
 
     def step(self) -> bool:

@@ -11,7 +11,6 @@ from pegboard.calls import Change, ServerConfig, Transport
 from pegboard.cli import render
 from pegboard.cli.shared import command_options
 from pegboard.errors import ItemNotFound, UsageError
-from pegboard.model import DEFAULT_NAMESPACE
 from pegboard.sources import mcp_config
 
 
@@ -31,7 +30,7 @@ from pegboard.sources import mcp_config
 @click.option("--include", multiple=True, metavar="PATTERN", help="Only tools with such names.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="No tools with such names.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), help="Seconds that a call may take.")
-@click.option("--namespace", default=DEFAULT_NAMESPACE, show_default=True)
+@click.option("--namespace", help="Where its tools hang. Default: as the file says, else public.")
 @command_options
 def add_mcp(
     name: str | None,
@@ -44,7 +43,7 @@ def add_mcp(
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     timeout: float | None,
-    namespace: str,
+    namespace: str | None,
     board: str | None,
     as_json: bool,
 ) -> None:
@@ -59,14 +58,19 @@ def add_mcp(
     server is started; they are never stored.
     """
     if file is not None:
-        configs = _from_file(file, name, target)
+        if target or env or headers or cwd or sse:
+            raise UsageError(
+                "--from takes servers as the file has them",
+                "leave out the command or URL, --env, --header, --cwd and --sse",
+            )
+        configs = mcp_config.read_file(file, only=name)
     elif name is None:
         raise UsageError("which server? Give NAME and a URL or a command, or --from FILE")
     else:
         configs = [_given(name, target, env, headers, cwd, sse)]
     configs = [
         each._replace(
-            namespace=namespace,
+            namespace=namespace or each.namespace,
             include_tools=include or each.include_tools,
             exclude_tools=exclude or each.exclude_tools,
             call_seconds=timeout or each.call_seconds,
@@ -83,12 +87,6 @@ def add_mcp(
     for each in configs:
         click.echo(f"added {each.name}: {mcp_config.location(each)}")
     click.echo("next: pegboard sync")
-
-
-def _from_file(file: Path, name: str | None, target: Sequence[str]) -> list[ServerConfig]:
-    if target:
-        raise UsageError("--from takes servers from a file; leave the command or URL out")
-    return mcp_config.read_file(file, only=name)
 
 
 def _given(

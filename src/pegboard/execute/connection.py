@@ -33,6 +33,8 @@ from pegboard.execute.wire import FaithfulDispatcher
 
 log = logging.getLogger(__name__)
 
+RESERVED = "io.modelcontextprotocol/"
+
 MAX_PAGES = 100
 MAX_TOOLS = 10_000
 MAX_LISTED = 64 << 20
@@ -124,7 +126,11 @@ class Connection:
         async with self._walking:
             self.stale = False
             self.first = None
-            tools = await self._pages()
+            try:
+                tools = await self._pages()
+            except BaseException:
+                self.stale = True
+                raise
             self.names = frozenset(
                 name for tool in tools if isinstance(name := tool.get("name"), str)
             )
@@ -291,4 +297,14 @@ def answer(written: Mapping[str, Any]) -> CallResult:
         tuple(content),
         structured,
         "the tool failed and did not say why" if failed and not content else "",
+        meta=_meta_of(written),
     )
+
+
+def _meta_of(written: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Without the protocol's own part, which is about the connection to this server."""
+    meta = written.get("_meta")
+    if not isinstance(meta, dict):
+        return None
+    own = {key: value for key, value in meta.items() if not key.startswith(RESERVED)}
+    return own or None

@@ -12,6 +12,8 @@ LOGGERS = (
     "mcp.client.sse",
     "mcp.client.streamable_http",
     "mcp.shared.jsonrpc_dispatcher",
+    "pegboard.execute.session",
+    "pegboard.execute.telling",
 )
 _PLAIN = logging.Formatter()
 

@@ -191,17 +191,22 @@ class Session:
         name = self.config.name
         if wrong := _unsendable(arguments):
             return CallResult(Outcome.INVALID_ARGUMENTS, error=f"the arguments {wrong}")
+        began = time.monotonic()
         try:
-            connection = await self._connected()
+            connection = await within(seconds, self._connected())
         except ServerUnavailable as error:
             return CallResult(Outcome.UNAVAILABLE, error=str(error))
+        except TimeoutError:
+            said = f"MCP server {name!r} did not start within the {seconds:g} s of the call"
+            return CallResult(Outcome.TIMEOUT, error=said)
+        left = max(seconds - (time.monotonic() - began), 0.0)
         try:
-            if connection.stale:
+            if connection.stale or tool not in connection.names:
                 await self._listed(connection)
             if tool not in connection.names:
                 said = f"MCP server {name!r} does not offer {tool!r} now"
                 return CallResult(Outcome.UNAVAILABLE, error=said)
-            return await connection.call(tool, arguments, seconds, on_progress)
+            return await connection.call(tool, arguments, left, on_progress)
         except ServerUnavailable as error:
             return CallResult(Outcome.UNAVAILABLE, error=str(error))
         except TimeoutError:
@@ -211,7 +216,7 @@ class Session:
             why = await self._after(connection)
             if last or not isinstance(lost, ConnectionForgotten):
                 return CallResult(Outcome.UNAVAILABLE, error=str(why))
-            return await self._call(tool, arguments, seconds, on_progress, last=True)
+            return await self._call(tool, arguments, left, on_progress, last=True)
         except MCPError as error:
             unsaid = error.message == "Server returned an error response"
             said = (unsaid and connection.line.fault()) or error.message

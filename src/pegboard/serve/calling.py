@@ -127,6 +127,7 @@ def _passed_on(result: CallResult) -> CallToolResult:
     return CallToolResult(
         content=content,
         structured_content=result.structured,
+        _meta=dict(result.meta) if result.meta else None,
         is_error=result.outcome is not Outcome.OK,
     )
 

@@ -21,11 +21,16 @@ THREADS = min((os.cpu_count() or 2) + 2, 16)
 """More that run at once would only wait for one another, and the event loop for them."""
 
 
+WAITING = 32
+"""Threads that wait for servers."""
+
+
 class Threads:
     """Where the board is asked, so that the event loop never waits for it."""
 
     def __init__(self) -> None:
         self._limiter = anyio.CapacityLimiter(THREADS)
+        self._waiting = anyio.CapacityLimiter(WAITING)
         self._running = 0
         self._change = threading.Condition()
 
@@ -33,13 +38,20 @@ class Threads:
         """Given up, but not stopped, if the caller is cancelled."""
         return await self._run(work, abandon=True)
 
+    async def run_slow(self, work: Callable[[], R]) -> R:
+        """As `run`, for what may wait for a server: nobody else waits with it."""
+        return await self._run(work, abandon=True, slow=True)
+
     async def run_to_end(self, work: Callable[[], R]) -> R:
         """Finished even if the caller is cancelled meanwhile."""
-        return await self._run(work, abandon=False)
+        return await self._run(work, abandon=False, slow=True)
 
-    async def _run(self, work: Callable[[], R], *, abandon: bool) -> R:
+    async def _run(self, work: Callable[[], R], *, abandon: bool, slow: bool = False) -> R:
         return await anyio.to_thread.run_sync(
-            self._counted, work, abandon_on_cancel=abandon, limiter=self._limiter
+            self._counted,
+            work,
+            abandon_on_cancel=abandon,
+            limiter=self._waiting if slow else self._limiter,
         )
 
     def _counted(self, work: Callable[[], R]) -> R:
@@ -102,7 +114,9 @@ class Offer(NamedTuple):
 
 def in_thread(answer: Callable[[Pegboard, dict[str, Any]], CallToolResult]) -> Respond:
     async def respond(asked: Asked) -> CallToolResult:
-        return await asked.threads.run(partial(answer, asked.board, asked.arguments))
+        slow = asked.arguments.get("executable", False)
+        run = asked.threads.run_slow if slow else asked.threads.run
+        return await run(partial(answer, asked.board, asked.arguments))
 
     return respond
 

@@ -37,7 +37,10 @@ class Plan(NamedTuple):
     approved_hash: str
     drift: Drift
     active: bool
-    """False for an item that is held back until somebody approves what it has become."""
+    """False for an item that is held back until somebody approves what it has become.
+
+    A milder policy does not let go of it: the one who held it may have had others in mind.
+    """
 
 
 def plan_put(item: Item, existing: Existing | None, on_change: OnChange | None) -> Plan:
@@ -47,7 +50,8 @@ def plan_put(item: Item, existing: Existing | None, on_change: OnChange | None) 
     digest = content_hash(effective)
     text = embedding_text(effective)
     approved, drift = _approval(item, existing, on_change)
-    active = drift is Drift.NONE or on_change is not OnChange.HOLD
+    held = existing is not None and existing.drift == Drift.CHANGED and not existing.active
+    active = drift is Drift.NONE or not (held or on_change is OnChange.HOLD)
     return Plan(
         item=effective,
         imported_description=item.description,

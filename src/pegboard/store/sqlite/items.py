@@ -156,15 +156,17 @@ class SqliteItems:
                 _queue_again(tx, entry, target, fingerprint, now)
         return approved
 
-    def follow(self, source: str, on_change: OnChange) -> None:
-        params: dict[str, Value] = {"source": source, "active": int(on_change is OnChange.WARN)}
+    def apply_policy(self, source: str, on_change: OnChange) -> None:
+        steps = {
+            OnChange.ALLOW: ("accept", "forget_accepted"),
+            OnChange.HOLD: ("hold", "drop_tasks_of_retired"),
+            OnChange.WARN: (),
+        }
+        if not steps[on_change]:
+            return
         with self._db.write() as tx:
-            if on_change is OnChange.ALLOW:
-                tx.execute(SQL["accept"], params)
-                tx.execute(SQL["forget_accepted"])
-            else:
-                tx.execute(SQL["hold"], params)
-                tx.execute(SQL["drop_tasks_of_retired"], params)
+            for step in steps[on_change]:
+                tx.execute(SQL[step], {"source": source})
 
     def census(self, namespaces: Sequence[str]) -> list[CensusLine]:
         params = {"namespaces": in_list(namespaces) if namespaces else None}

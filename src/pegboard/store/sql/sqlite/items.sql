@@ -120,7 +120,7 @@ WHERE key = :key AND drift = 'changed' AND content_hash = :content_hash RETURNIN
 UPDATE items SET embedding_status = :status WHERE key = :key;
 
 -- name: hold
-UPDATE items SET active = :active WHERE source = :source AND drift = 'changed' AND active <> :active;
+UPDATE items SET active = 0 WHERE source = :source AND drift = 'changed' AND active;
 
 -- name: accept
 -- Whatever it is now is approved by the next sync that sees it.
@@ -128,7 +128,8 @@ UPDATE items SET active = 1, drift = 'none', drift_at = NULL, approved_hash = ''
 WHERE source = :source AND drift = 'changed';
 
 -- name: forget_accepted
-DELETE FROM approved_definitions WHERE item_key IN (SELECT key FROM items WHERE drift <> 'changed');
+DELETE FROM approved_definitions
+WHERE item_key IN (SELECT key FROM items WHERE source = :source AND drift = 'none');
 
 -- name: census
 SELECT scope, category, count(*) FROM items WHERE active AND visibility = 'public'
