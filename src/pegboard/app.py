@@ -14,7 +14,7 @@ from pegboard.board.describe import describe
 from pegboard.board.filling import Filling, Outcome
 from pegboard.board.find import Ask, find
 from pegboard.board.run import Running
-from pegboard.board.upstream import Upstream
+from pegboard.board.upstream import BOARDS_ABOVE, Upstream
 from pegboard.board.worker import Worker
 from pegboard.calls import (
     CallResult,
@@ -37,7 +37,7 @@ from pegboard.config import (
     worker_settings,
 )
 from pegboard.embed.choose import make_embedder
-from pegboard.errors import ModelUnavailable, UsageError
+from pegboard.errors import BoardReadOnly, ModelUnavailable, UsageError
 from pegboard.gate.admission import admit
 from pegboard.model import (
     DEFAULT_NAMESPACE,
@@ -101,7 +101,9 @@ class Pegboard:
         self.trouble: Callable[[], Sequence[str]] = tuple
         """Why the board may be out of date, as far as somebody here keeps it up."""
         self._place = place
-        self.upstream = Upstream(store, self._open_sessions)
+        # onnxruntime reports its use to its maker from the moment it is loaded, unless told not to.
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+        self.upstream = Upstream(store, self._open_sessions, self.boards_above())
         embed = settings.embed
         self.embedder = make_embedder(
             embed.provider,
@@ -125,6 +127,11 @@ class Pegboard:
     def target(self) -> Fingerprint | None:
         """What new vectors must be like; None if there are to be none."""
         return self.embedder.fingerprint if self.embedder else None
+
+    @staticmethod
+    def boards_above() -> tuple[str, ...]:
+        """The boards of the Pegboards that started this process, directly or not."""
+        return tuple(filter(None, os.environ.get(BOARDS_ABOVE, "").split(os.pathsep)))
 
     def __enter__(self) -> Self:
         return self
@@ -179,8 +186,7 @@ class Pegboard:
             explain=explain,
         )
         answer = find(self.store, self.embedder, ask, find_settings(found), beside=self._beside)
-        late = self.upstream.starting(0) if executable else []
-        notices = [f"still starting: {', '.join(late)}"] if late else []
+        notices = self._not_live() if executable else []
         return answer._replace(notices=(*answer.notices, *notices, *self.trouble()))
 
     def _bounded(self, asked: Filters, executable: bool) -> Filters:
@@ -195,9 +201,18 @@ class Pegboard:
     def _live(self) -> tuple[str, ...]:
         """Servers that can be called now; where nobody has asked them yet, they are asked."""
         if not self.upstream.opened and (servers := list(self.upstream.configs())):
-            self.sync(servers, embed=False)
+            try:
+                self.sync(servers, embed=False)
+            except BoardReadOnly:
+                self.upstream.fetch(servers)
         self.upstream.starting(START_SECONDS)
         return self.upstream.live()
+
+    def _not_live(self) -> list[str]:
+        late = self.upstream.starting(0)
+        down = sorted(self.store.ledger.servers_down() - {*late, *self.upstream.live()})
+        told = {"still starting": late, "down, see pegboard status": down}
+        return [f"{what}: {', '.join(names)}" for what, names in told.items() if names]
 
     def show(self, name: str) -> Entry:
         return describe(self.store, name, self.within)
@@ -311,7 +326,7 @@ class Pegboard:
             self.upstream.prefetch([each.name for each in chosen if each.kind == "mcp"])
             for record in chosen:
                 watched = OnChange(self.settings.trust.changed) if record.kind == "mcp" else None
-                filling.read(record, partial(self._source, record), target, watched)
+                filling.read(record, partial(self._source, record, filling.stop), target, watched)
         return filling.outcome
 
     def _filling(self, progress: Progress, stop: threading.Event | None) -> Filling:
@@ -364,7 +379,7 @@ class Pegboard:
     def check(self) -> list[str]:
         return maintain.check(self.store)
 
-    def _source(self, record: SourceRecord) -> Source:
+    def _source(self, record: SourceRecord, stop: threading.Event | None = None) -> Source:
         make: dict[str, Callable[[], Source]] = {
             "pytools": lambda: PytoolsSource(
                 record.name,
@@ -375,7 +390,7 @@ class Pegboard:
             "jsonl": lambda: JsonlSource(
                 record.name, Path(record.location), namespace=record.namespace
             ),
-            "mcp": lambda: self.upstream.source(record.name),
+            "mcp": lambda: self.upstream.source(record.name, stop or threading.Event()),
         }
         if record.kind not in make:
             raise UsageError(f"source {record.name!r} is of the unknown kind {record.kind!r}")

@@ -34,9 +34,13 @@ def kept(
     on_change: Callable[[], None] = nobody,
 ) -> Iterator[Keeping]:
     """While inside, the board follows its sources and embeds what is new, in the background."""
+    writable = not board.store.facts()["read_only"]
+    if not writable:
+        log.warning("the board cannot be written, and so it is served as it is")
+    sync, watch = sync and writable, watch and writable
     if sync:
         board.follow_files()
-    worker = board.worker() if board.embedder is not None else None
+    worker = board.worker() if board.embedder is not None and writable else None
     if worker is not None:
         batch = min(worker.settings.batch_size, BATCH)
         worker.settings = worker.settings._replace(batch_size=batch)

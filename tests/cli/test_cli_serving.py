@@ -1,10 +1,16 @@
 """The commands for agents: the prompt, and how the server begins and ends on the command line."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
+
+from pegboard import Pegboard
+from pegboard.sources.mcp_config import from_command
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -172,3 +178,60 @@ def test_without_its_streams_it_ends_and_harms_nothing(pegboard, board, closed):
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
     assert pegboard("doctor").code == 0
+
+
+def test_a_board_that_would_serve_itself_is_refused(pegboard, board):
+    here = str(Pegboard.open(str(board)).store.facts()["board"])
+    done = subprocess.run(
+        [sys.executable, "-m", "pegboard", "mcp", "--board", here],
+        env={**os.environ, "_PEGBOARD_BOARDS": f"/some/other.db{os.pathsep}{here}"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert "without end" in done.stderr
+
+
+def test_a_pegboard_behind_a_pegboard_is_told_which_boards_lead_to_it(pegboard, board, tmp_path):
+    """And so one that is behind itself does not start without end."""
+    with Pegboard.open(str(board)) as found:
+        found.add_servers(
+            [from_command("me", [sys.executable, "-m", "pegboard", "mcp", "--board", str(board)])]
+        )
+        report = next(each for each in found.sync(embed=False).sources if each.source == "me")
+    assert "without end" in report.error
+
+
+def test_nothing_is_written_at_home_and_nobody_is_told_of_its_use(pegboard, board, tmp_path):
+    home = tmp_path / "empty home"
+    home.mkdir()
+    names = ("PATH", "PYTHONPATH")
+    kept = {name: os.environ[name] for name in names if name in os.environ}
+    subprocess.run(
+        [sys.executable, "-m", "pegboard", "search", "anything", "--board", str(board)],
+        env={**kept, "HOME": str(home)},
+        capture_output=True,
+        timeout=60,
+    )
+    assert list(home.rglob("*")) == []
+
+
+def test_a_sync_that_waits_for_a_server_can_be_stopped(pegboard, board, tmp_path):
+    started = tmp_path / "started"
+    asleep = ("sh", "-c", f"touch '{started}'; exec sleep 300")
+    assert pegboard("add", "mcp", "asleep", "--board", str(board), "--", *asleep).code == 0
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pegboard", "sync", "--board", str(board)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 30
+    while not started.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=15)
+    assert process.returncode == 130
+    assert "Traceback" not in err

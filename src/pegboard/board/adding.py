@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from pegboard.calls import ServerConfig
@@ -88,7 +89,7 @@ def follow_files(store: Store, declared: Sequence[ServerConfig], files: Sequence
     wanted = {config.name: config for config in declared}
     if len(wanted) < len(declared):
         names = sorted(config.name for config in declared)
-        twice = next(name for name, after in zip(names, names[1:], strict=False) if name == after)
+        twice = next(name for name, after in pairwise(names) if name == after)
         raise ConfigError(
             f"two tables of {' and '.join(files)} declare the server {twice!r}, but for case",
             "rename one of them",

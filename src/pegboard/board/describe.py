@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pegboard.errors import ItemAmbiguous, ItemNotFound
+from pegboard.errors import ItemAmbiguous, ItemHeld, ItemNotFound
 from pegboard.model import DEFAULT_NAMESPACE, Entry, Filters, ItemId
 from pegboard.ports import Store
 from pegboard.text import name_key
@@ -25,6 +25,7 @@ def describe(store: Store, name: str, within: Filters | None = None) -> Entry:
     exact = [entry for entry in found if entry.item.id == name]
     candidates = exact or found
     if not candidates:
+        _tell_if_held(store, name, within)
         raise ItemNotFound(
             f"there is no item {name!r} on this board", "look for it: pegboard search"
         )
@@ -37,6 +38,18 @@ def describe(store: Store, name: str, within: Filters | None = None) -> Entry:
         raise ItemAmbiguous(f"{name!r} could be any of: {choices}", "give one of these")
     entry = candidates[0]
     return store.items.get(entry.item.id, entry.item.namespace) or entry
+
+
+def _tell_if_held(store: Store, name: str, within: Filters | None) -> None:
+    """Not to a caller with bounds, who must not learn what is beyond them."""
+    if within is not None and within != Filters(live=within.live):
+        return
+    for item in (each.entry.item for each in store.items.changed() if not each.entry.active):
+        if name in (item.id, item.short_name, item.name):
+            raise ItemHeld(
+                f"{item.id} changed since it was approved and is held back",
+                "a person can look at it with: pegboard changes, and approve it",
+            )
 
 
 def findable(store: Store, entries: Sequence[Entry], within: Filters) -> list[Entry]:

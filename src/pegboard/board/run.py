@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 
 from pegboard.board.describe import describe
-from pegboard.calls import CallResult, Change, OnProgress
-from pegboard.errors import InvalidArguments, ItemHeld, ItemNotFound, NotExecutable
-from pegboard.model import Entry, Filters, Item, Json, ToolType
+from pegboard.calls import CallResult, OnProgress
+from pegboard.errors import InvalidArguments, NotExecutable
+from pegboard.model import Filters, Item, Json, ToolType
 from pegboard.ports import Store
 
 Start = Callable[[Item, Json, float | None, OnProgress | None], "Future[CallResult]"]
@@ -34,7 +34,7 @@ class Running:
         on_progress: OnProgress | None = None,
     ) -> "Future[CallResult]":
         """Raises if the call cannot be made; how a call ended that was made is in its result."""
-        item = self._found(name, within).item
+        item = describe(self.store, name, within).item
         start = self.starts.get(item.tool_type) if item.tool_type else None
         if start is None:
             what = f"a {item.tool_type} tool" if item.tool_type else f"of kind {item.kind}"
@@ -45,30 +45,3 @@ class Running:
         if wrong := self.complaints(arguments, item.input_schema):
             raise InvalidArguments(f"{item.id} was not called. {wrong}")
         return start(item, arguments, seconds, on_progress)
-
-    def _found(self, name: str, within: Filters) -> Entry:
-        try:
-            return describe(self.store, name, within)
-        except ItemNotFound:
-            if held := self._held(name, within):
-                raise ItemHeld(
-                    f"{held.entry.item.id} changed since it was approved and is held back",
-                    "a person can look at it with: pegboard changes, and then: pegboard approve "
-                    + held.entry.item.id,
-                ) from None
-            raise
-
-    def _held(self, name: str, within: Filters) -> Change | None:
-        """Not for a caller with bounds: it must not learn what is beyond them."""
-        if within != Filters(live=within.live):
-            return None
-        return next(
-            (
-                change
-                for change in self.store.items.changed()
-                if not change.entry.active
-                and name
-                in (change.entry.item.id, change.entry.item.short_name, change.entry.item.name)
-            ),
-            None,
-        )

@@ -1,6 +1,7 @@
 """The MCP servers of a board: which there are, how they stand, and the way to their tools."""
 
 import logging
+import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
@@ -17,14 +18,20 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+BOARDS_ABOVE = "_PEGBOARD_BOARDS"
+"""Tells a server that is a Pegboard too which boards lead to it: it must not serve one of those."""
+STOP_SECONDS = 0.2
+"""How soon it is noticed that nobody wants to wait any more."""
+
 Open = Callable[[Callable[[ServerState], None], Callable[[str], None]], "Sessions"]
 
 
 class Upstream:
     """Sessions are opened when they are first needed, and stay until the board is closed."""
 
-    def __init__(self, store: Store, open_sessions: Open) -> None:
+    def __init__(self, store: Store, open_sessions: Open, above: Sequence[str] = ()) -> None:
         self.store = store
+        self._above = os.pathsep.join((*above, str(store.facts()["board"])))
         self.on_changed: Callable[[str], None] = lambda name: None
         """Told when a server has other tools than before, from any thread."""
         self._open = open_sessions
@@ -45,14 +52,14 @@ class Upstream:
     def opened(self) -> bool:
         return self._sessions is not None
 
-    def source(self, name: str) -> McpSource:
+    def source(self, name: str, stop: threading.Event) -> McpSource:
         """What a sync reads: the listing that is on its way, or a new one."""
         config = self.configs().get(name)
         if config is None:
             raise ServerUnavailable(
                 f"the MCP server {name!r} is switched off", "switch it on where it is declared"
             )
-        return McpSource(config, lambda: self._listing(name).result())
+        return McpSource(config, lambda: self._listed(name, stop))
 
     def fetch(self, names: Sequence[str]) -> "dict[str, Future[Listing]]":
         """Ask these servers for their tools, several at a time; the next sync takes the answers."""
@@ -70,6 +77,14 @@ class Upstream:
         with self._lock:
             coming = set(self._listings)
         self.fetch([name for name in names if name not in coming])
+
+    def _listed(self, name: str, stop: threading.Event) -> Listing:
+        asked = self._listing(name)
+        while not wait([asked], STOP_SECONDS).done:
+            if stop.is_set():
+                asked.cancel()
+                raise ServerUnavailable(f"the MCP server {name!r} was not waited for")
+        return asked.result()
 
     def _listing(self, name: str) -> "Future[Listing]":
         with self._lock:
@@ -101,7 +116,8 @@ class Upstream:
             if self._sessions is None:
                 self._sessions = self._open(self._mark, lambda name: self.on_changed(name))
             sessions = self._sessions
-        sessions.use(list(self.configs().values()))
+        told = {BOARDS_ABOVE: self._above}
+        sessions.use([each._replace(env={**each.env, **told}) for each in self.configs().values()])
         return sessions
 
     def refresh(self) -> None:

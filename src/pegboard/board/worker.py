@@ -82,7 +82,7 @@ class Worker:
         return self.report
 
     def run(self, stop: threading.Event) -> WorkReport:
-        """Work until told to stop; a model or board that cannot be used for a while is waited for."""
+        """Work until told to stop; a model or board that is of no use for a while is waited for."""
         while not stop.is_set():
             try:
                 if not self.release_dead() and not self.step():

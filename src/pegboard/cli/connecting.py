@@ -9,7 +9,7 @@ import click
 from pegboard.app import Pegboard
 from pegboard.calls import Change, ServerConfig, Transport
 from pegboard.cli import render
-from pegboard.cli.shared import command_options
+from pegboard.cli.shared import command_options, notice, progress_bar
 from pegboard.errors import ItemNotFound, UsageError
 from pegboard.sources import mcp_config
 
@@ -64,6 +64,9 @@ def add_mcp(
                 "leave out the command or URL, --env, --header, --cwd and --sse",
             )
         configs = mcp_config.read_file(file, only=name)
+        ourselves = [each.name for each in configs if mcp_config.is_pegboard(each)]
+        configs = [each for each in configs if each.name not in ourselves]
+        notice(*(f"left out {each}: it is Pegboard itself" for each in ourselves))
     elif name is None:
         raise UsageError("which server? Give NAME and a URL or a command, or --from FILE")
     else:
@@ -78,14 +81,22 @@ def add_mcp(
         for each in configs
     ]
     with Pegboard.open(board) as pegboard:
+        before = {each.config.name for each in pegboard.servers()}
         pegboard.add_servers(configs)
+    _tell_added(configs, before, as_json)
+
+
+def _tell_added(configs: Sequence[ServerConfig], before: set[str], as_json: bool) -> None:
     if as_json:
         render.print_json(
             [{"name": each.name, "location": mcp_config.location(each)} for each in configs]
         )
         return
     for each in configs:
-        click.echo(f"added {each.name}: {mcp_config.location(each)}")
+        done = "changed" if each.name in before else "added"
+        click.echo(f"{done} {each.name}: {mcp_config.location(each)}")
+        for kept in mcp_config.kept_in_files(each):
+            click.echo(f"  {kept}; keep that entry")
     click.echo("next: pegboard sync")
 
 
@@ -102,6 +113,10 @@ def _given(
             raise UsageError("--env and --cwd are for commands; a URL takes --header")
         transport = Transport.SSE if sse else None
         return mcp_config.from_url(name, target[0], _pairs(headers, ":"), transport=transport)
+    if len(target) == 1 and "://" in target[0]:
+        raise UsageError(
+            f"{target[0]!r} is no URL of an MCP server", "it takes http:// or https://"
+        )
     if not target:
         raise UsageError(
             f"where is {name!r}?", f"give a URL, or a command: pegboard add mcp {name} -- COMMAND"
@@ -132,6 +147,7 @@ def changes(item: str | None, board: str | None, as_json: bool) -> None:
             [
                 {
                     "id": each.entry.item.id,
+                    "exactly": _exactly(each),
                     "held": not each.entry.active,
                     "changed_at": each.entry.drift_at,
                     "approved": each.approved,
@@ -144,11 +160,11 @@ def changes(item: str | None, board: str | None, as_json: bool) -> None:
         return
     for each in found:
         held = "held back" if not each.entry.active else "still offered"
-        click.secho(f"{each.entry.item.id}  changed since it was approved, {held}", bold=True)
+        click.secho(f"{_exactly(each)}  changed since it was approved, {held}", bold=True)
         for line in _diff(each):
             click.secho(f"  {line}", fg={"+": "green", "-": "red"}.get(line[:1]))
     if found:
-        click.echo("approve with: pegboard approve ID, or pegboard approve --all")
+        click.echo(f"approve exactly this with: pegboard approve {_exactly(found[0])}")
     else:
         click.echo("nothing has changed since it was approved")
 
@@ -158,31 +174,44 @@ def changes(item: str | None, board: str | None, as_json: bool) -> None:
 @click.option("--all", "everything", is_flag=True, help="Everything that changed.")
 @command_options
 def approve(item: str | None, everything: bool, board: str | None, as_json: bool) -> None:
-    """Approve a changed tool as it is now; if it was held back, it can be found again."""
+    """Approve a changed tool; if it was held back, it can be found again.
+
+    ID@HASH, as `pegboard changes` shows it, approves exactly what was shown there; ID alone, and
+    --all, what is on the board at this moment.
+    """
     if (item is None) == (not everything):
         raise UsageError("say which: give an ID, or --all", "see them with: pegboard changes")
     with Pegboard.open(board) as pegboard:
         approved = pegboard.approve(_chosen(pegboard.changes(), item))
+        with progress_bar(show=not as_json) as progress:
+            notices = pegboard.backfill(progress=progress).notices if approved else []
     if as_json:
         render.print_json({"approved": approved})
     else:
-        waits = ", to be embedded by the next sync or a worker" if approved else ""
-        click.echo(f"approved {approved}{waits}")
+        click.echo(f"approved {approved}")
+    notice(*notices)
 
 
 def _chosen(changes: Sequence[Change], item: str | None) -> list[Change]:
     if item is None:
         return list(changes)
-    found = [
-        each
-        for each in changes
-        if item in (each.entry.item.id, each.entry.item.short_name, each.entry.item.name)
-    ]
+    found = [each for each in changes if item in _names(each)]
     if not found:
         raise ItemNotFound(
-            f"{item!r} has not changed since it was approved", "see what has: pegboard changes"
+            f"{item!r} is nothing that changed since it was approved",
+            "see what has, as it is now: pegboard changes",
         )
     return found
+
+
+def _exactly(change: Change) -> str:
+    """An item as it is now, and no other."""
+    return f"{change.entry.item.id}@{change.entry.content_hash[:8]}"
+
+
+def _names(change: Change) -> tuple[str, ...]:
+    item = change.entry.item
+    return item.id, item.short_name, item.name, _exactly(change)
 
 
 def _definition(change: Change) -> dict[str, object]:

@@ -93,11 +93,14 @@ def add_folder(
 def remove(name: str, board: str | None, as_json: bool) -> None:
     """Remove a source and everything on the board that came from it."""
     with Pegboard.open(board) as pegboard:
+        declared = [s.config.declared_in for s in pegboard.servers() if s.config.name == name]
         pegboard.remove_source(name)
     if as_json:
         render.print_json({"removed": name})
     else:
         click.echo(f"removed {name}")
+    if any(declared):
+        notice(f"{declared[0]} declares it, and so it comes back; delete its lines there")
 
 
 @click.command()
@@ -120,6 +123,7 @@ def sync(
             outcome = pegboard.sync(
                 names, full=full, embed=not no_embed, progress=progress, stop=stop
             )
+        changed = pegboard.changes()
     if as_json:
         render.print_json(outcome)
     else:
@@ -127,6 +131,9 @@ def sync(
             render.sync_report(report)
         click.echo(f"embedded {outcome.work.embedded}, {outcome.waiting} waiting")
     notice(*outcome.notices)
+    if changed:
+        held = sum(not each.entry.active for each in changed)
+        notice(f"{len(changed)} changed since approved, {held} held back; see: pegboard changes")
     if stop.is_set():
         raise KeyboardInterrupt
     if broken := [f"{report.source}: {report.error}" for report in outcome.sources if report.error]:

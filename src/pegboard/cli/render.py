@@ -76,6 +76,9 @@ def wrapped(text: str, indent: str) -> str:
 
 
 def sync_report(report: SyncReport) -> None:
+    if report.error:
+        click.echo(f"{report.source}: could not be read; what it had before stays")
+        return
     click.echo(
         f"{report.source}: {report.added} added, {report.changed} changed, "
         f"{report.unchanged} unchanged, {report.retired} gone"
@@ -98,8 +101,7 @@ def entry(found: Entry) -> None:
         "tags": ", ".join(item.tags),
         "from": visible(f"{item.source} / {item.origin}"),
         "version": item.version.version if item.version else "",
-        "state": ("active" if found.active else "inactive")
-        + (f" ({found.drift})" if found.drift is not Drift.NONE else ""),
+        "state": _state(found),
         "embedding": embedding.status.value + (f" by {embedding.model}" if embedding.model else ""),
         "error": embedding.error,
         "updated": ago(found.updated_at),
@@ -113,6 +115,13 @@ def entry(found: Entry) -> None:
         click.echo()
         click.echo("Input:")
         click.echo(json.dumps(item.input_schema, ensure_ascii=False, indent=2))
+
+
+def _state(found: Entry) -> str:
+    if found.drift is Drift.CHANGED:
+        offered = "active" if found.active else "held back"
+        return f"{offered}: changed since it was approved; see: pegboard changes"
+    return "active" if found.active else f"inactive ({found.drift})"
 
 
 def status(found: Status) -> None:
@@ -135,7 +144,8 @@ def status(found: Status) -> None:
             click.echo(f"{'':<10} switched off")
         elif state and state.health is Health.DOWN:
             when = ago(state.checked_at) if state.checked_at else "at the last try"
-            click.secho(f"{'':<10} down {when}: {visible(state.error)}", fg="yellow")
+            why = " ".join(visible(state.error).split())
+            click.secho(f"{'':<10} down {when}: {why}", fg="yellow")
 
 
 def visible_rejections(found: Sequence[Rejection]) -> list[Rejection]:

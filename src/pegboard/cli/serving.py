@@ -10,6 +10,7 @@ import click
 from pegboard.app import Pegboard, located_pytools
 from pegboard.cli import render
 from pegboard.cli.shared import board_option, json_option
+from pegboard.errors import UsageError
 from pegboard.model import Filters
 from pegboard.serve.prompt import Profile, Workflow, workflow
 
@@ -47,8 +48,8 @@ def mcp(
 
     logging.basicConfig(level=logging.WARNING, format="pegboard: %(message)s")
     with _served(profile, board) as served:
-        if namespaces or served.board.within is None:
-            served.board.within = Filters(namespaces=namespaces)
+        _refuse_circle(served.board)
+        served.board.within = Filters(namespaces=namespaces)
         face = make_face(served.board, profile, tools_dir=served.tools_dir)
         with kept(
             served.board,
@@ -58,6 +59,15 @@ def mcp(
         ):
             run_stdio(face)
     end_process()
+
+
+def _refuse_circle(board: Pegboard) -> None:
+    here = str(board.store.facts()["board"])
+    if here in board.boards_above():
+        raise UsageError(
+            f"{here} is served by the Pegboard that started this one, and so on without end",
+            "remove the server that is Pegboard itself: pegboard remove NAME",
+        )
 
 
 @contextmanager

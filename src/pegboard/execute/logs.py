@@ -18,6 +18,11 @@ LOGGERS = (
 _PLAIN = logging.Formatter()
 
 
+def _of_note(record: logging.LogRecord) -> bool:
+    """Not that a child ended after the loop that started it: at the end, all of them do."""
+    return "that handles pid" not in record.getMessage()
+
+
 class Hiding(logging.Filter):
     """All secrets of all servers, which become known as servers start."""
 
@@ -39,6 +44,7 @@ class Hiding(logging.Filter):
         return True
 
     def install(self) -> None:
+        logging.getLogger("asyncio").addFilter(_of_note)
         for name in LOGGERS:
             logging.getLogger(name).addFilter(self)
 

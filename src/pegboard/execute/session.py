@@ -62,7 +62,7 @@ _FAULTS = (
 )
 """What the SDK and its transports raise when a server is not there or not to be understood."""
 
-_SLOW = "give it more time, if it is only slow, with start_seconds in its configuration"
+_SLOW = "give it more time, if it is only slow, with start_timeout in its configuration"
 _BY_HAND = "try the server by itself to see what is wrong"
 
 
@@ -192,13 +192,9 @@ class Session:
         if wrong := _unsendable(arguments):
             return CallResult(Outcome.INVALID_ARGUMENTS, error=f"the arguments {wrong}")
         began = time.monotonic()
-        try:
-            connection = await within(seconds, self._connected())
-        except ServerUnavailable as error:
-            return CallResult(Outcome.UNAVAILABLE, error=str(error))
-        except TimeoutError:
-            said = f"MCP server {name!r} did not start within the {seconds:g} s of the call"
-            return CallResult(Outcome.TIMEOUT, error=said)
+        connection = await self._connected_within(seconds)
+        if isinstance(connection, CallResult):
+            return connection
         left = max(seconds - (time.monotonic() - began), 0.0)
         try:
             if connection.stale or tool not in connection.names:
@@ -221,6 +217,16 @@ class Session:
             unsaid = error.message == "Server returned an error response"
             said = (unsaid and connection.line.fault()) or error.message
             return CallResult(Outcome.FAILED, error=self._hiding.hide(said))
+
+    async def _connected_within(self, seconds: float) -> Connection | CallResult:
+        """A call's time runs while its server starts."""
+        try:
+            return await within(seconds, self._connected())
+        except ServerUnavailable as error:
+            return CallResult(Outcome.UNAVAILABLE, error=str(error))
+        except TimeoutError:
+            said = f"MCP server {self.config.name!r} did not start within {seconds:g} s"
+            return CallResult(Outcome.TIMEOUT, error=said)
 
     async def _after(self, connection: Connection) -> ServerUnavailable:
         """Why the connection was lost, which is known only when all of it has ended."""

@@ -86,6 +86,22 @@ def location(config: ServerConfig) -> str:
     return told if len(told) <= _SHORT else f"{told[: _SHORT - 1]}…"
 
 
+def kept_in_files(config: ServerConfig) -> list[str]:
+    """Where texts stand that the configuration only points at."""
+    named = {**config.env, **config.headers} | {"an argument": " ".join((*config.args, config.url))}
+    return [
+        f"{name} stays in {found[1]}"
+        for name, text in named.items()
+        if (found := re.search(_FROM_FILE, text))
+    ]
+
+
+def is_pegboard(config: ServerConfig) -> bool:
+    """Whether this would start Pegboard itself."""
+    words = [Path(config.command).name, *config.args]
+    return "pegboard.pytools" in words or ("pegboard" in words and "mcp" in words)
+
+
 def _servers(path: Path, document: object) -> Iterator[tuple[tuple[str, ...], str, object]]:
     """Pointer, name and table of each server."""
     if not isinstance(document, dict):
