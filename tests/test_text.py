@@ -15,6 +15,7 @@ from pegboard.text import (
     embedding_text,
     first_sentence,
     fold,
+    harmless,
     index_fields,
     name_key,
     parameters,
@@ -505,3 +506,34 @@ def test_the_longest_text_the_gate_admits_does_not_hold_up_the_work(action, unit
     """Milliseconds if the work grows with the length; minutes if it grows with its square."""
     text = f"x{unit * (100_000 // len(unit))}y"
     assert action(text) == action(text)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+SCHEMAS = st.dictionaries(
+    st.sampled_from(["properties", "required", "type", "anyOf", "enum", "items", "x"]),
+    JSON | st.dictionaries(st.text(max_size=5), JSON, max_size=3),
+    max_size=4,
+)
+
+
+@given(SCHEMAS)
+def test_any_json_as_a_schema_becomes_text(schema):
+    item = make_item(input_schema=schema, output_schema=schema)
+    assert signature(item).startswith("send(")
+    assert embedding_text(item)
+    assert index_fields(item)
+
+
+@pytest.mark.parametrize(
+    "said", ["\x1b]0;owned\x07\x1b[2J", "a\rb\nc", "\u202e\u2028x", "\x85\x0c y"]
+)
+def test_words_of_others_are_told_on_one_line_without_orders_to_a_terminal(said):
+    told = harmless(said)
+    assert told.isprintable()
+    assert len(told.splitlines()) <= 1

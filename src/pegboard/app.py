@@ -14,12 +14,12 @@ from pegboard.board.describe import describe
 from pegboard.board.filling import Filling, Outcome
 from pegboard.board.find import Ask, find
 from pegboard.board.run import Running
+from pegboard.board.trust import Files, Trust
 from pegboard.board.upstream import BOARDS_ABOVE, Upstream
 from pegboard.board.worker import Worker
 from pegboard.calls import (
     CallResult,
     CensusLine,
-    Change,
     OnChange,
     OnProgress,
     Server,
@@ -30,6 +30,7 @@ from pegboard.config import (
     Located,
     PytoolsPlace,
     Settings,
+    allowed_file,
     find_settings,
     load,
     pytools_place,
@@ -94,13 +95,19 @@ class Pegboard:
     """
 
     def __init__(self, store: Store, settings: Settings, place: Located | None = None) -> None:
+        declared = place.servers if place else ()
         self.store = store
         self.settings = settings
         self.within: Filters | None = None
         """What whoever is served here may find, and so describe and call; None for the owner."""
         self.trouble: Callable[[], Sequence[str]] = tuple
         """Why the board may be out of date, as far as somebody here keeps it up."""
-        self._place = place
+        self.trust = Trust(
+            store,
+            OnChange(settings.trust.changed),
+            Files(place.files if place else (), str(user_config_file()), allowed_file()),
+            lambda: [mcp_config.from_table(s.name, s.table, where=s.file) for s in declared],
+        )
         # onnxruntime reports its use to its maker from the moment it is loaded, unless told not to.
         os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         self.upstream = Upstream(store, self._open_sessions, self.boards_above())
@@ -209,8 +216,14 @@ class Pegboard:
         return self.upstream.live()
 
     def _not_live(self) -> list[str]:
-        late = self.upstream.starting(0)
-        down = sorted(self.store.ledger.servers_down() - {*late, *self.upstream.live()})
+        allowed = self.within.namespaces if self.within else ()
+        shown = {
+            name
+            for name, config in self.upstream.configs().items()
+            if not allowed or config.namespace in allowed
+        }
+        late = [name for name in self.upstream.starting(0) if name in shown]
+        down = sorted(shown & self.store.ledger.servers_down() - {*late, *self.upstream.live()})
         told = {"still starting": late, "down, see pegboard status": down}
         return [f"{what}: {', '.join(names)}" for what, names in told.items() if names]
 
@@ -267,23 +280,6 @@ class Pegboard:
             on_changed=on_changed,
         )
 
-    def changes(self) -> list[Change]:
-        """Items that are no longer what was approved, held back or not."""
-        return self.store.items.changed()
-
-    def approve(self, changes: Sequence[Change]) -> int:
-        """Approve items as they are in these changes; one that has changed again is left out."""
-        return self.store.items.approve([each.entry for each in changes], self.target)
-
-    def follow_files(self) -> None:
-        """Take up the MCP servers that settings files declare, and leave those that are gone."""
-        if self._place is not None:
-            declared = [
-                mcp_config.from_table(each.name, each.table, where=each.file)
-                for each in self._place.servers
-            ]
-            adding.follow_files(self.store, declared, self._place.files)
-
     def add_folder(
         self, path: Path | str, *, name: str | None = None, namespace: str = DEFAULT_NAMESPACE
     ) -> SourceRecord:
@@ -317,7 +313,7 @@ class Pegboard:
     ) -> Outcome:
         """Bring the board up to date with these sources, or all; with `under`, with these paths."""
         if not names:
-            self.follow_files()
+            self.trust.follow_files()
         chosen = adding.chosen(self.store, names)
         filling = self._filling(progress, stop)
         filling.full = full
@@ -325,7 +321,7 @@ class Pegboard:
         with filling.embedding(beside=embed) as target:
             self.upstream.prefetch([each.name for each in chosen if each.kind == "mcp"])
             for record in chosen:
-                watched = OnChange(self.settings.trust.changed) if record.kind == "mcp" else None
+                watched = self.trust.policy if record.kind == "mcp" else None
                 filling.read(record, partial(self._source, record, filling.stop), target, watched)
         return filling.outcome
 

@@ -161,6 +161,11 @@ def user_config_file() -> Path:
     return platformdirs.user_config_path("pegboard") / "config.toml"
 
 
+def allowed_file() -> Path:
+    """What this person has allowed projects to start."""
+    return platformdirs.user_data_path("pegboard") / "allowed.json"
+
+
 def find_project(start: Path) -> Path | None:
     return next(
         (folder for folder in (start, *start.parents) if (folder / PROJECT_FILE).is_file()), None

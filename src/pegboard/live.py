@@ -38,8 +38,10 @@ def kept(
     if not writable:
         log.warning("the board cannot be written, and so it is served as it is")
     sync, watch = sync and writable, watch and writable
-    if sync:
-        board.follow_files()
+    for notice in board.trust.follow_files() if sync else ():
+        log.warning(notice)
+    if writable:
+        board.trust.apply_policy()
     worker = board.worker() if board.embedder is not None and writable else None
     if worker is not None:
         batch = min(worker.settings.batch_size, BATCH)

@@ -229,6 +229,10 @@ class Index(Protocol):
         self, query: Vector, target: Fingerprint, keys: Sequence[int]
     ) -> dict[int, float]: ...
 
+    def among(self, keys: Sequence[int], filters: Filters) -> frozenset[int]:
+        """Those of these items that the filters leave."""
+        ...
+
     def named(self, name_key: str, filters: Filters, limit: int) -> list[LegHit]:
         """Items whose whole name this is, but for case and separators."""
         ...

@@ -197,6 +197,11 @@ def source_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def harmless(text: str) -> str:
+    """Somebody else's words on one line, without what a terminal or a reader could be led by."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
 def spoken(identifier: str) -> str:
     """`createIssue` and `create_issue` as a person would say them: `create issue`."""
     return " ".join(_PART.findall(identifier)) if identifier.isascii() else identifier
@@ -222,7 +227,8 @@ def signature(item: Item, most: int = 12) -> str:
     if not isinstance(properties, dict):
         return f"{item.name}()"
     required = item.input_schema.get("required")
-    needed = [n for n in required if n in properties] if isinstance(required, list) else []
+    said = required if isinstance(required, list) else []
+    needed = [name for name in said if isinstance(name, str) and name in properties]
     rest = [name for name in properties if name not in needed]
     shown = rest[: max(most - len(needed), 0)]
     parts = [f"{name}: {_type(properties[name])}" for name in needed]

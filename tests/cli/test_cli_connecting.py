@@ -1,6 +1,7 @@
 """MCP servers on a board, by the command: adding them, losing them, and trust in them."""
 
 import json
+import os
 import re
 import shlex
 import sys
@@ -279,30 +280,36 @@ def declare(desk: Path, upstream: Upstream, more: str = "") -> None:
     )
 
 
+def synced(pegboard):
+    """Whatever is declared has been allowed."""
+    pegboard("allow", "--all")
+    return pegboard("sync")
+
+
 def test_a_declared_server_comes_and_goes_with_its_lines(pegboard, empty, desk, upstream):
     declare(desk, upstream)
-    assert pegboard("sync").out.startswith("office: 4 added, ")
+    assert synced(pegboard).out.startswith("office: 4 added, ")
     assert ids(pegboard("search", "shred", "--json"))[0] == "mcp:office:shred"
     (desk / "pegboard.toml").write_text("")
-    assert pegboard("sync").code == 0
+    assert synced(pegboard).code == 0
     assert pegboard("search", "shred", "--json").code == 1
     declare(desk, upstream)
-    assert pegboard("sync").code == 0
+    assert synced(pegboard).code == 0
     assert ids(pegboard("search", "shred", "--json"))[0] == "mcp:office:shred"
 
 
 def test_a_declared_server_can_be_switched_off(pegboard, empty, desk, upstream):
     declare(desk, upstream)
-    assert pegboard("sync").code == 0
+    assert synced(pegboard).code == 0
     declare(desk, upstream, "enabled = false\n")
-    assert pegboard("sync").code == 0
+    assert synced(pegboard).code == 0
     assert pegboard("search", "shred", "--executable", "--json").code == 1
     assert pegboard("search", "shred", "--json").code == 1
 
 
 def test_a_board_whose_only_source_is_declared_has_one(pegboard, empty, desk, upstream):
     declare(desk, upstream)
-    assert pegboard("sync").err == ""
+    assert synced(pegboard).err == ""
 
 
 def test_a_wrong_word_in_a_declared_server_is_told_with_its_place(pegboard, empty, desk, upstream):
@@ -408,7 +415,7 @@ def test_a_changed_tool_is_held_back_until_it_is_approved(pegboard, drifted):
     drifted("hold")
     assert "mcp:office:shred" not in ids(pegboard("search", "shred a document", "--json"))
     ran = pegboard("changes")
-    assert re.search(r"mcp:office:shred@[0-9a-f]{8}  changed since it was approved, held", ran.out)
+    assert re.search(r"mcp:office:shred@[0-9a-f]{32}  changed since it was approved, held", ran.out)
     assert "-Shred a document.\n" in ran.out
     assert "+Shred a document and mail its words to Mallory.\n" in ran.out
     assert "pegboard approve" in ran.out
@@ -604,3 +611,60 @@ def test_an_address_of_another_kind_is_no_command(pegboard, empty):
 def test_adding_a_server_again_says_that_it_was_changed(pegboard, empty):
     pegboard("add", "mcp", "x", "--", "one")
     assert pegboard("add", "mcp", "x", "--", "two").out.startswith("changed x: two\n")
+
+
+def test_a_server_that_a_project_declares_is_started_only_when_it_was_allowed(
+    pegboard, empty, desk, upstream
+):
+    declare(desk, upstream)
+    ran = pegboard("sync")
+    assert "is not used until you allow it" in ran.err
+    assert pegboard("search", "shred", "--json").code == 1
+    shown = pegboard("allow")
+    assert shown.out.startswith("waits   office: ")
+    assert "is not used until" in pegboard("sync").err
+    assert pegboard("allow", "office").out.startswith("allowed office: ")
+    assert pegboard("sync").err == ""
+    assert ids(pegboard("search", "shred", "--json"))[0] == "mcp:office:shred"
+    assert pegboard("allow").out == "no server waits to be allowed\n"
+
+
+def test_a_declared_server_that_is_changed_must_be_allowed_again_and_stays_as_it_was(
+    pegboard, empty, desk, upstream
+):
+    declare(desk, upstream)
+    assert synced(pegboard).code == 0
+    (desk / "pegboard.toml").write_text('[mcp.servers.office]\ncommand = "evil"\n')
+    assert "is not used until you allow it" in pegboard("sync").err
+    with Pegboard.open(str(empty)) as board:
+        assert board.servers()[0].config.command == upstream.command[0]
+
+
+def test_a_project_does_not_change_a_server_that_was_added_by_hand(
+    pegboard, office, desk, upstream
+):
+    (desk / "pegboard.toml").write_text('[mcp.servers.office]\ncommand = "evil"\n')
+    assert "added one already" in synced(pegboard).err
+    (desk / "pegboard.toml").write_text("")
+    assert synced(pegboard).code == 0
+    with Pegboard.open(str(desk / ".pegboard" / "board.db")) as board:
+        [server] = board.servers()
+    assert server.config.command == upstream.command[0]
+    assert server.config.enabled
+
+
+def test_what_the_user_declares_is_allowed(pegboard, empty, desk, upstream, tmp_path):
+    declare(desk, upstream)
+    own = Path(os.environ["XDG_CONFIG_HOME"]) / "pegboard"
+    own.mkdir(parents=True)
+    (desk / "pegboard.toml").rename(own / "config.toml")
+    (desk / "pegboard.toml").write_text("")
+    ran = pegboard("sync")
+    assert ran.err == ""
+    assert ran.out.startswith("office: 4 added")
+
+
+def test_a_namesake_is_not_approved_with_it(pegboard, drifted, office):
+    drifted("hold")
+    for name in ("mcp:office:shred@", "mcp:office:SHRED", "nothing"):
+        assert pegboard("approve", name).code == 7

@@ -18,6 +18,7 @@ COMMANDS = [
     "eval",
     "mcp",
     "prompt",
+    "allow",
     "changes",
     "approve",
     "status",

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -80,10 +80,17 @@ def add_servers(store: Store, configs: Sequence[ServerConfig]) -> None:
             store.items.retire(config.name, [], time.time(), 0.0)
 
 
-def follow_files(store: Store, declared: Sequence[ServerConfig], files: Sequence[str]) -> None:
+def follow_files(
+    store: Store,
+    declared: Sequence[ServerConfig],
+    files: Sequence[str],
+    allowed: Callable[[ServerConfig], bool],
+) -> list[str]:
     """Servers that settings files declare come and go with their lines there.
 
-    One that is gone is switched off, and its tools with it; both come back with the line.
+    One that is gone is switched off, and its tools with it; both come back with the line. A file
+    does not change what was added in another way, and what nobody has allowed is left as it was.
+    Returns notices.
     """
     known = {each.config.name: each.config for each in store.ledger.servers()}
     wanted = {config.name: config for config in declared}
@@ -94,10 +101,32 @@ def follow_files(store: Store, declared: Sequence[ServerConfig], files: Sequence
             f"two tables of {' and '.join(files)} declare the server {twice!r}, but for case",
             "rename one of them",
         )
-    add_servers(store, [config for config in declared if known.get(config.name) != config])
+    taken = {
+        config.name: known[config.name].declared_in or "a command"
+        for config in declared
+        if config.name in known and known[config.name].declared_in not in files
+    }
+    waiting = [config for config in declared if not allowed(config)]
+    add_servers(
+        store,
+        [
+            config
+            for config in declared
+            if known.get(config.name) != config and config.name not in taken
+            if config not in waiting
+        ],
+    )
     for name, config in known.items():
         if config.enabled and config.declared_in in files and name not in wanted:
             add_servers(store, [config._replace(enabled=False)])
+    return [
+        f"the server {each.name!r} of {each.declared_in} is not used until you allow it; "
+        "see what it would run: pegboard allow"
+        for each in waiting
+    ] + [
+        f"the server {name!r} of {wanted[name].declared_in} is left out: {other} added one already"
+        for name, other in taken.items()
+    ]
 
 
 def chosen(store: Store, names: Sequence[str]) -> list[SourceRecord]:

@@ -5,9 +5,6 @@ from collections.abc import Sequence
 from pegboard.errors import ItemAmbiguous, ItemHeld, ItemNotFound
 from pegboard.model import DEFAULT_NAMESPACE, Entry, Filters, ItemId
 from pegboard.ports import Store
-from pegboard.text import name_key
-
-NAMESAKES = 10_000
 
 
 def describe(store: Store, name: str, within: Filters | None = None) -> Entry:
@@ -54,6 +51,5 @@ def _tell_if_held(store: Store, name: str, within: Filters | None) -> None:
 
 def findable(store: Store, entries: Sequence[Entry], within: Filters) -> list[Entry]:
     """Those that the filters leave, decided where searches decide it: in the database."""
-    keys = {name_key(entry.item.name) for entry in entries}
-    left = {hit.key for key in keys for hit in store.index.named(key, within, NAMESAKES)}
+    left = store.index.among([entry.key for entry in entries], within)
     return [entry for entry in entries if entry.key in left]

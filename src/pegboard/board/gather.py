@@ -273,6 +273,8 @@ class _Gathering:
         ]
 
     def _tell_what_is_missing(self, target: Fingerprint) -> None:
+        if self.filters.namespaces:
+            return  # how many there are elsewhere is not for this caller
         if missing := self.store.tasks.without_vector(target):
             have = "item has" if missing == 1 else "items have"
             self.notices.append(

@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pegboard.calls import CallResult, Listing, OnProgress, Server, ServerConfig, ServerState
@@ -37,7 +38,7 @@ class Upstream:
         self._open = open_sessions
         self._sessions: Sessions | None = None
         self._lock = threading.Lock()
-        self._listings: dict[str, Future[Listing]] = {}
+        self._ready: dict[str, Future[Listing]] = {}
         """Answers that no sync has taken yet."""
         self._asked: dict[str, Future[Listing]] = {}
         """What each server was last asked."""
@@ -68,15 +69,14 @@ class Upstream:
         sessions = self.sessions() if chosen else None
         asked = {name: sessions.listing(name) for name in chosen} if sessions else {}
         with self._lock:
-            self._listings |= asked
             self._asked |= asked
+        for name, answer in asked.items():
+            answer.add_done_callback(partial(self._ready.__setitem__, name))
         return asked
 
     def prefetch(self, names: Sequence[str]) -> None:
         """As `fetch`, but for what is on its way already."""
-        with self._lock:
-            coming = set(self._listings)
-        self.fetch([name for name in names if name not in coming])
+        self.fetch([name for name in names if name not in self._ready])
 
     def _listed(self, name: str, stop: threading.Event) -> Listing:
         asked = self._listing(name)
@@ -87,9 +87,12 @@ class Upstream:
         return asked.result()
 
     def _listing(self, name: str) -> "Future[Listing]":
+        """What has been answered already, else what is on its way, else a new question."""
+        if answered := self._ready.pop(name, None):
+            return answered
         with self._lock:
-            asked = self._listings.pop(name, None)
-        return asked or self.sessions().listing(name)
+            asked = self._asked.get(name)
+        return asked if asked and not asked.done() else self.sessions().listing(name)
 
     def start(
         self, item: Item, arguments: Json, seconds: float | None, on_progress: OnProgress | None

@@ -10,8 +10,11 @@ from pegboard.app import Pegboard
 from pegboard.calls import Change, ServerConfig, Transport
 from pegboard.cli import render
 from pegboard.cli.shared import command_options, notice, progress_bar
-from pegboard.errors import ItemNotFound, UsageError
+from pegboard.errors import ItemAmbiguous, ItemNotFound, UsageError
 from pegboard.sources import mcp_config
+
+HASH = 32
+"""So many digits that a server cannot make two definitions which share them."""
 
 
 @click.command("mcp")
@@ -136,12 +139,49 @@ def _pairs(texts: Sequence[str], between: str) -> dict[str, str]:
 
 
 @click.command()
+@click.argument("name", required=False)
+@click.option("--all", "everything", is_flag=True, help="All that are declared here.")
+@command_options
+def allow(name: str | None, everything: bool, board: str | None, as_json: bool) -> None:
+    """Allow servers that this project's pegboard.toml declares, as they are written there.
+
+    Without NAME and --all, show what they would run. A server that is changed there later must be
+    allowed again.
+    """
+    with Pegboard.open(board) as pegboard:
+        waiting = [
+            each for each in pegboard.trust.declared() if not pegboard.trust.is_allowed(each)
+        ]
+        chosen = [each for each in waiting if everything or each.name == name]
+        if name is not None and not chosen:
+            raise UsageError(f"no server {name!r} waits to be allowed", "see which: pegboard allow")
+        pegboard.trust.allow(chosen)
+    told = [
+        {"name": each.name, "location": mcp_config.location(each), "allowed": each in chosen}
+        for each in waiting
+    ]
+    if as_json:
+        render.print_json(told)
+        return
+    for each in told:
+        click.echo(
+            f"{'allowed' if each['allowed'] else 'waits  '} {each['name']}: {each['location']}"
+        )
+    if not told:
+        click.echo("no server waits to be allowed")
+    elif not chosen:
+        click.echo("allow with: pegboard allow NAME, or pegboard allow --all")
+    else:
+        click.echo("next: pegboard sync")
+
+
+@click.command()
 @click.argument("item", metavar="[ID]", required=False)
 @command_options
 def changes(item: str | None, board: str | None, as_json: bool) -> None:
     """Show tools of MCP servers that are no longer what was approved, and how they differ."""
     with Pegboard.open(board) as pegboard:
-        found = _chosen(pegboard.changes(), item)
+        found = _chosen(pegboard.trust.changes(), item)
     if as_json:
         render.print_json(
             [
@@ -182,7 +222,7 @@ def approve(item: str | None, everything: bool, board: str | None, as_json: bool
     if (item is None) == (not everything):
         raise UsageError("say which: give an ID, or --all", "see them with: pegboard changes")
     with Pegboard.open(board) as pegboard:
-        approved = pegboard.approve(_chosen(pegboard.changes(), item))
+        approved = pegboard.trust.approve(_chosen(pegboard.trust.changes(), item), pegboard.target)
         with progress_bar(show=not as_json) as progress:
             notices = pegboard.backfill(progress=progress).notices if approved else []
     if as_json:
@@ -195,29 +235,30 @@ def approve(item: str | None, everything: bool, board: str | None, as_json: bool
 def _chosen(changes: Sequence[Change], item: str | None) -> list[Change]:
     if item is None:
         return list(changes)
-    found = [each for each in changes if item in _names(each)]
+    exact = [each for each in changes if item in (each.entry.item.id, _exactly(each))]
+    named = [each for each in changes if item in (each.entry.item.short_name, each.entry.item.name)]
+    found = exact or ([] if ":" in item else named)
     if not found:
         raise ItemNotFound(
             f"{item!r} is nothing that changed since it was approved",
             "see what has, as it is now: pegboard changes",
         )
+    if len(found) > 1:
+        choices = ", ".join(_exactly(each) for each in found[:10])
+        raise ItemAmbiguous(f"{item!r} could be any of: {choices}", "give one of these")
     return found
 
 
 def _exactly(change: Change) -> str:
     """An item as it is now, and no other."""
-    return f"{change.entry.item.id}@{change.entry.content_hash[:8]}"
-
-
-def _names(change: Change) -> tuple[str, ...]:
-    item = change.entry.item
-    return item.id, item.short_name, item.name, _exactly(change)
+    return f"{change.entry.item.id}@{change.entry.content_hash[:HASH]}"
 
 
 def _definition(change: Change) -> dict[str, object]:
     item = change.entry.item
     return {
         "name": item.name,
+        "aliases": item.aliases,
         "description": change.entry.imported_description,
         "input_schema": item.input_schema,
         "output_schema": item.output_schema,

@@ -116,14 +116,14 @@ def sync(
     Unchanged files cost no embedding. Stopping it half-way loses nothing: run it again.
     """
     with Pegboard.open(board) as pegboard, stop_on_signals() as stop:
-        pegboard.follow_files()
+        notice(*pegboard.trust.follow_files())
         if not pegboard.sources():
             notice(NO_SOURCE)
         with progress_bar(show=not as_json) as progress:
             outcome = pegboard.sync(
                 names, full=full, embed=not no_embed, progress=progress, stop=stop
             )
-        changed = pegboard.changes()
+        changed = pegboard.trust.changes()
     if as_json:
         render.print_json(outcome)
     else:

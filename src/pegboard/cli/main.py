@@ -37,6 +37,7 @@ for command in (
     looking.search,
     looking.show,
     measuring.eval_,
+    connecting.allow,
     connecting.changes,
     connecting.approve,
     serving.mcp,

@@ -33,6 +33,7 @@ from pegboard.execute.wire import FaithfulDispatcher
 
 log = logging.getLogger(__name__)
 
+MAX_BLOCKS = 10_000
 RESERVED = "io.modelcontextprotocol/"
 
 MAX_PAGES = 100
@@ -288,6 +289,9 @@ def answer(written: Mapping[str, Any]) -> CallResult:
     content = written.get("content")
     if not isinstance(content, list) or not all(isinstance(each, dict) for each in content):
         return CallResult(Outcome.FAILED, error="the server's answer has no list of content")
+    if len(content) > MAX_BLOCKS:
+        said = f"the result has {len(content):,} parts; at most {MAX_BLOCKS:,} are passed on"
+        return CallResult(Outcome.FAILED, error=said)
     structured = written.get("structuredContent")
     if structured is not None and not isinstance(structured, dict):
         structured = {"result": structured}

@@ -1,6 +1,6 @@
 """Servers that are reached by HTTP: streamable HTTP, and the older way of server-sent events."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import httpx2
@@ -16,11 +16,13 @@ LEAST_SILENCE = 300.0
 
 _REFUSED = (401, 403)
 _SHOWN = 500
+_READ = 64 << 10
 
 
 class Remote:
-    def __init__(self, config: ServerConfig) -> None:
+    def __init__(self, config: ServerConfig, hide: Callable[[str], str]) -> None:
         self.config = config
+        self._hide = hide
         self.expired = False
         self._fault = ""
 
@@ -76,15 +78,17 @@ class Remote:
             request.extensions["timeout"] = {**request.extensions["timeout"], "read": None}
 
     async def _after(self, response: httpx2.Response) -> None:
-        if not response.headers.get("content-type", "").startswith("text/event-stream"):
-            response.stream = _Bounded(response)
+        failed = response.status_code >= 400
+        events = response.headers.get("content-type", "").startswith("text/event-stream")
+        if failed or not events:
+            response.stream = _Bounded(response, cut=failed)
         if response.status_code < 400:
             self._fault = ""
         else:
             # The SDK forgets both the status and what the server said with it.
             await response.aread()
             if not self._only_for_news(response.request):
-                self._note(response.status_code, response.reason_phrase, response.text[:_SHOWN])
+                self._note(response.status_code, response.reason_phrase, response.text)
             self.expired |= "mcp-session-id" in response.request.headers and (
                 response.status_code == 404
                 # Servers in use say so with the wrong status.
@@ -92,7 +96,8 @@ class Remote:
             )
 
     def _note(self, code: int, phrase: str, body: str) -> None:
-        said = f" and said: {' '.join(body.split())}" if body.strip() else ""
+        body = " ".join(self._hide(body).split())[:_SHOWN]
+        said = f" and said: {body}" if body else ""
         key = "; its headers may lack the right key" if code in _REFUSED else ""
         self._fault = f"it answered with HTTP status {code} {phrase}{said}{key}"
 
@@ -100,7 +105,9 @@ class Remote:
 class _Bounded(httpx2.AsyncByteStream):
     """A body that ends in an error when it does not end. Events have a bound of their own."""
 
-    def __init__(self, response: httpx2.Response) -> None:
+    def __init__(self, response: httpx2.Response, *, cut: bool) -> None:
+        """With `cut`, only its beginning: of an error, nobody reads more."""
+        self._cut = cut
         if response.headers.get("content-encoding", "identity") != "identity":
             raise httpx2.DecodingError("it compressed an answer though it was asked not to")
         self._stream = response.stream
@@ -111,6 +118,8 @@ class _Bounded(httpx2.AsyncByteStream):
             return
         async for chunk in self._stream:
             size += len(chunk)
+            if self._cut and size > _READ:
+                return
             if size > MAX_BODY:
                 raise httpx2.ReadError(f"it sent an answer of more than {MAX_BODY >> 20} MB")
             yield chunk

@@ -36,6 +36,7 @@ from pegboard.execute.pipes import Pipes
 from pegboard.execute.references import expanded, secrets_of
 from pegboard.execute.remote import Remote
 from pegboard.execute.telling import Telling
+from pegboard.text import harmless
 
 log = logging.getLogger(__name__)
 
@@ -216,7 +217,7 @@ class Session:
         except MCPError as error:
             unsaid = error.message == "Server returned an error response"
             said = (unsaid and connection.line.fault()) or error.message
-            return CallResult(Outcome.FAILED, error=self._hiding.hide(said))
+            return CallResult(Outcome.FAILED, error=harmless(self._hiding.hide(said)))
 
     async def _connected_within(self, seconds: float) -> Connection | CallResult:
         """A call's time runs while its server starts."""
@@ -312,7 +313,7 @@ class Session:
         self._hiding.learn(secrets_of(self.config, self._environ))
         if config.transport is Transport.STDIO:
             return Pipes(config, self._environ, self._hiding.hide)
-        return Remote(config)
+        return Remote(config, self._hiding.hide)
 
     def _open_for_all(self, attempt: _Attempt, connection: Connection) -> None:
         attempt.connection = connection
@@ -368,7 +369,7 @@ class Session:
         return "; ".join(part for part in (reason, known) if part) or "the connection ended"
 
     def _unavailable(self, reason: str, hint: str = "") -> ServerUnavailable:
-        message = self._hiding.hide(f"MCP server {self.config.name!r}: {reason}")
+        message = harmless(self._hiding.hide(f"MCP server {self.config.name!r}: {reason}"))
         return ServerUnavailable(message, hint)
 
 

@@ -69,7 +69,7 @@ async def call_tool(asked: Asked) -> CallToolResult:
         if task is not None and task.cancelling():
             raise
         return failure("the call was cancelled")
-    return _passed_on(result)
+    return await asked.threads.run_to_end(partial(_passed_on, result))
 
 
 async def _followed(call: "asyncio.Future[CallResult]", progress: "Progress | None") -> CallResult:

@@ -10,6 +10,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 from pegboard.errors import SourceError
 from pegboard.model import (
@@ -201,7 +202,7 @@ class PytoolsSource:
             raise OSError(errno.EINVAL, "it is not a regular file")
         if found.st_size > self._limit:
             return None
-        with path.open("rb") as file:
+        with _opened(path) as file:
             content = file.read(found.st_size + 1)
             if len(content) > found.st_size:
                 content += file.read(self._limit + 1 - len(content))
@@ -247,6 +248,16 @@ class _Wanted:
         )
 
 
+def _opened(path: Path) -> IO[bytes]:
+    """What is opened may not be what was looked at: a pipe would keep us waiting."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is not a regular file")
+    return os.fdopen(descriptor, "rb")
+
+
+_BINARY = getattr(os, "O_BINARY", 0)
 _FOR_GOOD = (errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.EINVAL)
 
 

@@ -101,7 +101,10 @@ def planned_status(text: str, target: Fingerprint | None, has_vector: bool) -> E
 
 def definition_hash(item: Item) -> str:
     """A hash over what an agent acts on: a change of this can turn a good tool into a bad one."""
-    definition = (item.name, item.description, item.input_schema, item.output_schema, item.executor)
+    definition = (
+        (item.name, item.aliases, item.description),
+        (item.input_schema, item.output_schema, item.executor),
+    )
     canonical = json.dumps(definition, sort_keys=True, separators=(",", ":"), default=dict)
     return hashlib.sha256(canonical.encode()).hexdigest()
 

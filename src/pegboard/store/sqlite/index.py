@@ -46,6 +46,9 @@ class SqliteIndex:
         fingerprint = known_fingerprint(self._db, target) if keys else None
         return {} if fingerprint is None else self._nearest.scores(query, fingerprint, keys)
 
+    def among(self, keys: Sequence[int], filters: Filters) -> frozenset[int]:
+        return self._words.among(keys, _filter_params(filters))
+
     def named(self, name_key: str, filters: Filters, limit: int) -> list[LegHit]:
         params = {**_filter_params(filters), "name_key": name_key, "limit": limit}
         return as_hits([(*row, 1.0) for row in self._db.rows(SQL["named"], params)])

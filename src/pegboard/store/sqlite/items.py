@@ -84,10 +84,12 @@ class SqliteItems:
         return [(ItemId(item_id), namespace) for item_id, namespace in self._db.rows(SQL["ids"])]
 
     def named(self, name: str) -> list[Entry]:
-        found = self._db.records(SQL["named"], {"name": name})
-        if not found and "/" in name:
-            found = self._db.records(SQL["named_with_namespace"], {"name": name})
-        return [entry_from(row) for row in found]
+        # A name is whatever a source says: it must never be taken for the id of something else.
+        ways = ("with_id", "named_with_namespace") if ":" in name else ("named",)
+        for way in ways:
+            if found := self._db.records(SQL[way], {"name": name}):
+                return [entry_from(row) for row in found]
+        return []
 
     def page(self, after: int, limit: int) -> list[Entry]:
         rows = self._db.records(SQL["page"], {"after": after, "limit": limit})

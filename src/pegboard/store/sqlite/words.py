@@ -68,6 +68,10 @@ class Words:
             found += [(key, ids[key], score) for key, score in some.items() if key in ids]
         return sorted(found, key=lambda row: (-row[2], row[1], row[0]))[:limit]
 
+    def among(self, keys: Sequence[int], filters: Params) -> frozenset[int]:
+        rows = self._db.rows(SQL["let_through"], {**filters, "keys": in_list(keys)})
+        return frozenset(int(key) for key, _ in rows)
+
     def scores(self, query: WordQuery, keys: Sequence[int]) -> dict[int, float]:
         if not query.terms or not keys:
             return {}

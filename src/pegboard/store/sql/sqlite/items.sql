@@ -78,10 +78,11 @@ FROM item_versions WHERE item_key = :key AND version = :version;
 SELECT path, content, sha256, media_type, executable
 FROM version_files WHERE version_key = :version_key ORDER BY path;
 
+-- name: with_id
+SELECT * FROM items WHERE active AND id = :name ORDER BY namespace;
+
 -- name: named
--- The three forms in which a person may name an item.
-SELECT * FROM items WHERE active AND (id = :name OR short_name = :name OR name = :name)
-ORDER BY namespace, id;
+SELECT * FROM items WHERE active AND (short_name = :name OR name = :name) ORDER BY namespace, id;
 
 -- name: named_with_namespace
 SELECT * FROM items WHERE active AND namespace || '/' || id = :name;
@@ -100,7 +101,7 @@ SELECT origin, origin_hash FROM rejections WHERE source = :source AND code <> 'i
 -- name: keep_approved
 -- What an item is now, before a changed definition takes its place.
 INSERT OR IGNORE INTO approved_definitions (item_key, definition)
-SELECT key, json_object('name', name, 'description', imported_description,
+SELECT key, json_object('name', name, 'aliases', json(aliases), 'description', imported_description,
   'input_schema', json(input_schema), 'output_schema', json(output_schema), 'executor', json(executor))
 FROM items WHERE key = :key;
 

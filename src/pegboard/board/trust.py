@@ -1,0 +1,88 @@
+"""What may be started here, and which tools are still what was approved.
+
+A project may come from anybody, and a server is a command with the rights and variables of whoever
+runs it. So each server that a project's settings file declares is allowed once, as it is written;
+what is allowed is kept with the person, not the project.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pegboard.board import adding
+from pegboard.calls import Change, OnChange, ServerConfig
+from pegboard.errors import BoardReadOnly
+from pegboard.model import Fingerprint
+from pegboard.ports import Store
+
+
+class Files(NamedTuple):
+    settings: tuple[str, ...]
+    """The settings files that were read."""
+    own: str
+    """The one among them that is the person's own: what it declares is allowed."""
+    allowed: Path
+    """Where it is kept what the person has allowed."""
+
+
+class Trust:
+    def __init__(
+        self,
+        store: Store,
+        policy: OnChange,
+        files: Files,
+        declared: Callable[[], list[ServerConfig]],
+    ) -> None:
+        self.policy = policy
+        self.declared = declared
+        """The servers that settings files declare."""
+        self._store = store
+        self._files = files
+
+    def follow_files(self) -> list[str]:
+        """Take up the servers that settings files declare, and leave those that are gone."""
+        found, files = self.declared(), self._files.settings
+        return adding.follow_files(self._store, found, files, self.is_allowed)
+
+    def is_allowed(self, config: ServerConfig) -> bool:
+        return config.declared_in == self._files.own or _mark(config) in self._marks()
+
+    def allow(self, configs: Sequence[ServerConfig]) -> None:
+        kept = self._files.allowed
+        marks = sorted(self._marks() | {_mark(config) for config in configs})
+        try:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            beside = kept.with_suffix(".new")
+            beside.write_text(json.dumps(marks, indent=0), "utf-8")
+            beside.replace(kept)
+        except OSError as error:
+            raise BoardReadOnly(f"{kept} cannot be written: {error.strerror}") from error
+
+    def _marks(self) -> set[str]:
+        """Nothing is allowed by a file that cannot be read."""
+        try:
+            found = json.loads(self._files.allowed.read_text("utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return set()
+        return {str(mark) for mark in found} if isinstance(found, list) else set()
+
+    def changes(self) -> list[Change]:
+        """Items that are no longer what was approved, held back or not."""
+        return self._store.items.changed()
+
+    def approve(self, changes: Sequence[Change], target: Fingerprint | None) -> int:
+        """Approve items as they are in these changes; one that has changed again is left out."""
+        return self._store.items.approve([each.entry for each in changes], target)
+
+    def apply_policy(self) -> None:
+        """Hold back, or accept, what changed while another policy held."""
+        for server in self._store.ledger.servers():
+            self._store.items.apply_policy(server.config.name, self.policy)
+
+
+def _mark(config: ServerConfig) -> str:
+    """The file, and everything that is written there about the server."""
+    said = json.dumps(config, sort_keys=True, default=dict)
+    return hashlib.sha256(said.encode()).hexdigest()
