@@ -254,7 +254,7 @@ def summary(found: dict[str, Result]) -> list[str]:
             for name, row in found.get("context_cost", {}).get("boards", {}).items()
         ),
     ]
-    return [*table(["", ""], rows), "", commit(found["quality"])]
+    return [*table(["", ""], rows), "", commits(found)]
 
 
 def times(row: Result) -> str:
@@ -276,6 +276,16 @@ def checks(result: Result) -> list[str]:
         for name, each in result["checks"].items()
     ]
     return table(["target", "found", "wanted", "met"], rows)
+
+
+def commits(found: dict[str, Result]) -> str:
+    """Which of the figures above were measured at which commit."""
+    named: dict[str, list[str]] = {}
+    for name in ("quality", "growth", "indexing", "cold_start", "context_cost"):
+        if name in found:
+            named.setdefault(found[name]["commit"], []).append(name)
+    told = "; ".join(f"{', '.join(names)} at {at}" for at, names in named.items())
+    return f"Measured on Python {found['quality']['python']}: {told}."
 
 
 def commit(result: Result) -> str:
