@@ -194,7 +194,9 @@ class Pegboard:
         )
         answer = find(self.store, self.embedder, ask, find_settings(found), beside=self._beside)
         notices = self._not_live() if executable else []
-        return answer._replace(notices=(*answer.notices, *notices, *self.trouble()))
+        if self.within is None or not self.within.namespaces:
+            notices += self.trouble()
+        return answer._replace(notices=(*answer.notices, *notices))
 
     def _bounded(self, asked: Filters, executable: bool) -> Filters:
         if executable:

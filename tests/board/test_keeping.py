@@ -237,6 +237,17 @@ def test_what_is_out_of_date_can_be_asked_and_is_forgotten_when_it_is_mended(kee
     assert keeping.trouble() == []
 
 
+def test_a_folder_that_cannot_be_read_is_told_and_a_server_is_not(keep):
+    board = Board(TOOLS, CLOCK)
+    board.listing.set_result(Listing(()))
+    board.answers = [SyncReport("x", error="gone")] * 2
+    keeping = keep(board)
+    board.wait(lambda: len(board.synced) == 2)
+    keeping.close()
+    assert keeping.errors == 2
+    assert keeping.trouble() == ["tools is not up to date: gone"]
+
+
 def test_a_server_that_did_not_list_its_tools_is_asked_again(keep, monkeypatch):
     monkeypatch.setattr("pegboard.board.keeping.LOOK_SECONDS", 0.05)
     monkeypatch.setattr("pegboard.board.keeping.AGAIN_SECONDS", 0.01)

@@ -82,8 +82,16 @@ class Keeping:
             thread.join(max(deadline - time.monotonic(), 0.0))
 
     def trouble(self) -> list[str]:
-        """What could not be brought up to date, each with its reason."""
-        return [f"{name} is not up to date: {why}" for name, why in self._wrong.copy().items()]
+        """What could not be brought up to date, each with its reason.
+
+        Not servers: what they offer is marked where it is found.
+        """
+        wrong, known = self._wrong.copy(), self._known
+        return [
+            f"{name} is not up to date: {why}"
+            for name, why in wrong.items()
+            if name not in known or known[name][0].kind != "mcp"
+        ]
 
     def want(self, source: str, paths: Paths = EVERYTHING) -> None:
         """Ask for a sync of a source, or of these paths of it; several wishes become one."""
