@@ -23,6 +23,7 @@ from pegboard.model import (
 T = TypeVar("T", Kind, ToolType, Visibility)
 
 _NAMESPACE = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}(/[a-z0-9][a-z0-9_.-]{0,62})?")
+_BREAK = re.compile("[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 _VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 
 
@@ -137,7 +138,7 @@ class _Reader:
         return tuple(self.unbroken(name, each) for each in self.texts(name))
 
     def unbroken(self, name: str, found: str) -> str:
-        if found.splitlines() not in ([], [found]) or "\t" in found:
+        if found and _BREAK.search(found):
             raise Refused(
                 "line_break", f"{name} has a line break or tab in it; write it in one line"
             )
