@@ -6,6 +6,9 @@ from pegboard.embed.hashed import HashedEmbedder
 from pegboard.store.sqlite.store import SqliteStore
 
 
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # for tests that load the model without a board
+
+
 @pytest.fixture(autouse=True)
 def nobody_is_at_home(tmp_path, monkeypatch):
     """No test sees the settings or boards of the person who runs it."""
