@@ -5,7 +5,6 @@ import pytest
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.store.sqlite.store import SqliteStore
 
-
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # for tests that load the model without a board
 
 
