@@ -1,10 +1,13 @@
 import os
 
 import pytest
+from hypothesis import settings
 
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.store.sqlite.store import SqliteStore
 
+settings.register_profile("no deadline", deadline=None)  # other work on the machine takes time too
+settings.load_profile("no deadline")
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # for tests that load the model without a board
 
 
