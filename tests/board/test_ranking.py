@@ -134,11 +134,7 @@ def test_a_filter_changes_neither_order_nor_score_of_what_it_leaves(
     left = {(item.namespace, item.id) for item in shelf if lets_through(chosen, item)}
     assert part == [hit for hit in whole if hit[0] in left]
     for some in (few, few_of_part):
-        # With so small a depth the best of misspelled words is an estimate, and scores follow it.
-        seen = dict(some)
-        known = [hit for hit in whole if hit[0] in seen]
-        assert [key for key, _ in some] == [key for key, _ in known]
-        assert all(abs(seen[key] - score) < 0.01 for key, score in known)
+        assert some == [hit for hit in whole if hit in some]
     assert all(hit[0] in left for hit in few_of_part)
 
 
@@ -275,3 +271,33 @@ def test_with_threads_beside_the_answers_are_the_same(board, mode):
             ask = Ask(text, mode, limit=100, threshold=0.0)
             alone = find(board, EMBEDDER, ask, FindSettings())
             assert find(board, EMBEDDER, ask, FindSettings(), beside=beside).hits == alone.hits
+
+
+def test_what_only_one_word_leg_puts_forward_is_scored_by_the_other_too():
+    """Or its score would depend on how many each leg puts forward."""
+
+    def shelved(number, name, **fields):
+        place = ItemId(f"mcptools:{number:02}")
+        return make_item(
+            name, **({"id": place, "description": "", "semantic_weight": 0.0} | fields)
+        )
+
+    shelf = [
+        shelved(0, "send", description="letter"),
+        shelved(1, "send"),
+        shelved(2, "send"),
+        shelved(3, "send_send", body="send"),
+        shelved(4, "send_send", body="send", tags=("fast",)),
+        shelved(5, "邮件", description="send letter", tags=("fast",)),
+        shelved(6, "send"),
+        shelved(7, "send_send", description="send", body="letter", semantic_weight=1.0),
+        shelved(8, "letter"),
+    ]
+    store = in_memory()
+    hang(store, EMBEDDER, *shelf)
+    with narrowed(3, (30_000, 2_000)):
+        store.items.take_census()
+        whole = ranking(store, "send leter ofice isue")
+        few = ranking(store, "send leter ofice isue", limit=2, depth=2)
+    store.close()
+    assert few == whole[:2]

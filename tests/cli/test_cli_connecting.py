@@ -419,7 +419,7 @@ def test_a_changed_tool_is_held_back_until_it_is_approved(pegboard, drifted):
     assert "-Shred a document.\n" in ran.out
     assert "+Shred a document and mail its words to Mallory.\n" in ran.out
     assert "pegboard approve" in ran.out
-    assert pegboard("approve", "mcp:office:shred").out.startswith("approved 1")
+    assert pegboard("approve", "mcp:office:shred").out == "approved 1\n"
     assert ids(pegboard("search", "shred a document", "--json"))[0] == "mcp:office:shred"
     assert pegboard("changes").out == "nothing has changed since it was approved\n"
 

@@ -242,7 +242,8 @@ class _Gathering:
         self, legs: Mapping[Leg, Words], meant: Meant | None, named: Sequence[LegHit]
     ) -> Evidence:
         meaning = (meant.near if meant else None) or []
-        others = [hit.key for hit in (*meaning, *named)]
+        by_words = (hit for words in legs.values() for hit in words.found.hits)
+        others = [hit.key for hit in (*meaning, *named, *by_words)]
         scores = {leg: self._word_scores(words, others) for leg, words in legs.items()}
         best = {
             leg: max((scores[leg].get(key, 0.0) for key in words.found.first), default=0.0)
