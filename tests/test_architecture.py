@@ -23,6 +23,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (ROOT,),
     ("measure", "live"),
     ("app",),
+    ("freeact",),
     ("config",),
     ("board",),
     STAGES,
@@ -43,6 +44,7 @@ LOADS_LATE = {
     "app.py": ("execute",),
     "cli/serving.py": ("serve", "live"),
     "cli/measuring.py": ("measure",),
+    "store/opening.py": ("store",),
 }
 """Rooms that take long to load, and who may enter them only when they are needed."""
 SPEAKS_SQL = ("store/sqlite/opening.py", "store/sqlite/store.py")

@@ -17,9 +17,9 @@ from pegboard.config import (
     env_name,
     known_settings,
     load,
-    pytools_place,
 )
 from pegboard.errors import ConfigError
+from pegboard.freeact import pytools_place
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from pegboard.board import adding, maintain
 from pegboard.board.describe import describe
 from pegboard.board.filling import Filling, Outcome
 from pegboard.board.find import Ask, find
+from pegboard.board.reading import folder_source
 from pegboard.board.run import Running
 from pegboard.board.trust import Files, Trust
 from pegboard.board.upstream import BOARDS_ABOVE, Upstream
@@ -28,17 +29,16 @@ from pegboard.calls import (
 )
 from pegboard.config import (
     Located,
-    PytoolsPlace,
     Settings,
     allowed_file,
     find_settings,
     load,
-    pytools_place,
     user_config_file,
     worker_settings,
 )
 from pegboard.embed.choose import make_embedder
 from pegboard.errors import BoardReadOnly, ModelUnavailable, UsageError
+from pegboard.freeact import PytoolsPlace, pytools_place
 from pegboard.gate.admission import admit
 from pegboard.model import (
     DEFAULT_NAMESPACE,
@@ -54,9 +54,7 @@ from pegboard.model import (
 )
 from pegboard.ports import Progress, Source, Store
 from pegboard.sources import mcp_config
-from pegboard.sources.jsonl import JsonlSource
-from pegboard.sources.pytools import PytoolsSource
-from pegboard.store.sqlite.store import SqliteStore
+from pegboard.store.opening import open_store
 
 if TYPE_CHECKING:
     from pegboard.execute.sessions import Sessions
@@ -128,7 +126,7 @@ class Pegboard:
         Settings can be given as `section__key`, for instance `search__limit=10`.
         """
         place = located(board=board, flags={k.replace("__", "."): v for k, v in flags.items()})
-        return cls(SqliteStore(place.board, create=create), place.settings, place)
+        return cls(open_store(place.board, create=create), place.settings, place)
 
     @property
     def target(self) -> Fingerprint | None:
@@ -378,18 +376,6 @@ class Pegboard:
         return maintain.check(self.store)
 
     def _source(self, record: SourceRecord, stop: threading.Event | None = None) -> Source:
-        make: dict[str, Callable[[], Source]] = {
-            "pytools": lambda: PytoolsSource(
-                record.name,
-                Path(record.location),
-                namespace=record.namespace,
-                max_file_bytes=self.settings.sync.max_file_bytes,
-            ),
-            "jsonl": lambda: JsonlSource(
-                record.name, Path(record.location), namespace=record.namespace
-            ),
-            "mcp": lambda: self.upstream.source(record.name, stop or threading.Event()),
-        }
-        if record.kind not in make:
-            raise UsageError(f"source {record.name!r} is of the unknown kind {record.kind!r}")
-        return make[record.kind]()
+        if record.kind == "mcp":
+            return self.upstream.source(record.name, stop or threading.Event())
+        return folder_source(record, self.settings.sync.max_file_bytes)

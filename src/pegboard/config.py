@@ -15,6 +15,7 @@ from pegboard.board.worker import WorkerSettings
 from pegboard.errors import ConfigError
 from pegboard.search.boosts import BoostSettings
 from pegboard.search.fusion import FusionSettings, Method
+from pegboard.store.opening import is_address
 
 PROJECT_FILE = "pegboard.toml"
 ENV_PREFIX = "PEGBOARD_"
@@ -94,7 +95,9 @@ class TrustSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    board: str = setting("", "the board's file; empty means .pegboard/board.db of the project")
+    board: str = setting(
+        "", "the board's file, or postgresql://...; empty means .pegboard/board.db of the project"
+    )
     embed: EmbedSettings = field(default_factory=EmbedSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
     sync: SyncSettings = field(default_factory=SyncSettings)
@@ -117,7 +120,8 @@ class Located:
     settings: Settings
     project: Path | None
     """The folder of the nearest `pegboard.toml`, if there is one above the working folder."""
-    board: Path
+    board: Path | str
+    """A file, or the address of a PostgreSQL database."""
     servers: tuple[Declared, ...] = ()
     files: tuple[str, ...] = ()
     """The settings files that were read: only these decide which of their servers are gone."""
@@ -147,11 +151,11 @@ def load(
         if key not in known:
             raise ConfigError(f"unknown setting {key!r}", _suggestion(key, known))
         said[key] = (value, f"flag --{key.rpartition('.')[2]}")
-    settings = _build(said)
+    settings = build(said)
     return Located(
         settings,
         project,
-        _board_path(settings.board, cwd, project, said),
+        _board_place(settings.board, cwd, project, said),
         tuple(servers.values()),
         tuple(map(str, files)),
     )
@@ -172,7 +176,9 @@ def find_project(start: Path) -> Path | None:
     )
 
 
-def _board_path(board: str, cwd: Path, project: Path | None, said: Layer) -> Path:
+def _board_place(board: str, cwd: Path, project: Path | None, said: Layer) -> Path | str:
+    if is_address(board):
+        return board
     if not board:
         home = project / ".pegboard" if project else platformdirs.user_data_path("pegboard")
         return home / "board.db"
@@ -248,11 +254,11 @@ def _from_environment(environ: Mapping[str, str]) -> Layer:
         if name not in names:
             raise ConfigError(f"environment: unknown setting {name}", _suggestion(name, set(names)))
         key, kind = names[name]
-        said[key] = (_parsed(text, kind), f"environment variable {name}")
+        said[key] = (parsed(text, kind), f"environment variable {name}")
     return said
 
 
-def _parsed(text: str, kind: type) -> object:
+def parsed(text: str, kind: type) -> object:
     """A variable's text as the type its setting has, or the text itself if it is not one."""
     try:
         return kind(text) if kind in (int, float) else text
@@ -267,7 +273,7 @@ def _suggestion(key: str, known: set[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else "known: " + ", ".join(sorted(known))
 
 
-def _build(said: Layer) -> Settings:
+def build(said: Layer) -> Settings:
     sections: dict[str, dict[str, object]] = {}
     for key, kind, metadata, _ in known_settings():
         if key in said:
@@ -328,59 +334,3 @@ def find_settings(found: SearchSettings) -> FindSettings:
 
 def worker_settings(embed: EmbedSettings) -> WorkerSettings:
     return WorkerSettings(embed.batch_size, embed.lease_seconds, embed.max_attempts)
-
-
-class PytoolsPlace(NamedTuple):
-    """What the environment of freeact's search server says."""
-
-    folder: Path
-    """As it is written: paths in answers begin with it."""
-    board: Path
-    settings: Settings
-    sync: bool
-    watch: bool
-    notices: tuple[str, ...]
-
-
-def pytools_place(*, cwd: Path, environ: Mapping[str, str]) -> PytoolsPlace:
-    """PYTOOLS_DIR, PYTOOLS_DB_PATH and the rest, with the defaults that freeact gives them."""
-    said: Layer = {}
-    notices = []
-    model = environ.get("PYTOOLS_EMBEDDING_MODEL", "")
-    if model == "test":
-        said["embed.provider"] = ("test", "PYTOOLS_EMBEDDING_MODEL")
-        said["embed.dimension"] = _number(environ, "PYTOOLS_EMBEDDING_DIM", int, 0)
-    elif model:
-        notices.append(f"PYTOOLS_EMBEDDING_MODEL is {model!r}; the model inside is used instead")
-    weights = {
-        "search.bm25_weight": _number(environ, "PYTOOLS_BM25_WEIGHT", float, 1.0),
-        "search.vector_weight": _number(environ, "PYTOOLS_VEC_WEIGHT", float, 1.0),
-    }
-    if any(weight != 1.0 for weight, _ in weights.values()):
-        said |= weights | {"search.fusion": ("rrf", "PYTOOLS_BM25_WEIGHT and PYTOOLS_VEC_WEIGHT")}
-    return PytoolsPlace(
-        folder=Path(environ.get("PYTOOLS_DIR", ".freeact/generated")),
-        board=cwd / environ.get("PYTOOLS_DB_PATH", ".freeact/search.db"),
-        settings=_build(said),
-        sync=_switch(environ, "PYTOOLS_SYNC"),
-        watch=_switch(environ, "PYTOOLS_WATCH"),
-        notices=tuple(notices),
-    )
-
-
-def _number(
-    environ: Mapping[str, str], name: str, kind: type[int] | type[float], default: float
-) -> tuple[object, str]:
-    return (_parsed(environ[name], kind) if environ.get(name) else kind(default)), name
-
-
-def _switch(environ: Mapping[str, str], name: str) -> bool:
-    text = environ.get(name, "true").strip().lower()
-    if text not in _SWITCHES:
-        raise ConfigError(f"{name} is {environ[name]!r}; it must be true or false")
-    return _SWITCHES[text]
-
-
-_SWITCHES = dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(
-    ("false", "0", "no", "off", ""), False
-)

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from pegboard.app import Pegboard
 from pegboard.board.keeping import Keeping
 from pegboard.board.sync import SyncReport
-from pegboard.config import PytoolsPlace
 from pegboard.errors import BoardCorrupt
+from pegboard.freeact import PytoolsPlace
 from pegboard.model import SourceRecord
-from pegboard.store.sqlite.store import SqliteStore
+from pegboard.store.opening import open_store
 
 log = logging.getLogger(__name__)
 
@@ -86,11 +86,11 @@ def open_pytools(place: PytoolsPlace) -> Pegboard:
     """
     path = place.board
     try:
-        store = SqliteStore(path, create=True)
+        store = open_store(path, create=True)
     except BoardCorrupt:
         path = path.with_name(f"{path.stem}.pegboard{path.suffix}")
         log.warning("%s is no board; using %s beside it", place.board, path.name)
-        store = SqliteStore(path, create=True)
+        store = open_store(path, create=True)
     folder = str(place.folder.resolve())
     if not any(
         (each.kind, each.location) == ("pytools", folder) for each in store.ledger.sources()

@@ -13,19 +13,19 @@ from pegboard.config import Settings, find_settings
 from pegboard.errors import UsageError
 from pegboard.model import Filters
 from pegboard.ports import Progress
-from pegboard.store.sqlite.store import SqliteStore
+from pegboard.store.opening import open_store
 
 Measured = tuple[dict[str, object], list[str]]
 """What was measured, and notices."""
 
 
 @contextmanager
-def evaluation_board(board: Path | None, settings: Settings) -> Iterator[Pegboard]:
+def evaluation_board(board: Path | str | None, settings: Settings) -> Iterator[Pegboard]:
     """The board an evaluation builds: kept if it was given a place, else gone afterwards."""
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="pegboard-eval-") as scratch:
-        store = SqliteStore(board or Path(scratch) / "board.db", create=True)
+        store = open_store(board or Path(scratch) / "board.db", create=True)
         with Pegboard(store, settings) as pegboard:
             yield pegboard
 

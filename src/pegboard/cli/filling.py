@@ -39,8 +39,9 @@ def _make_project(board: str | None) -> Path | None:
     if board is None and located().project != Path.cwd():
         written = Path.cwd() / PROJECT_FILE
         written.write_text(_template(), encoding="utf-8")
-    home = located(board=board).board.parent
-    if home.name == ".pegboard" and not (home / ".gitignore").exists():
+    place = located(board=board).board
+    home = Path(place).parent
+    if isinstance(place, Path) and home.name == ".pegboard" and not (home / ".gitignore").exists():
         home.mkdir(parents=True, exist_ok=True)
         (home / ".gitignore").write_text("*\n", encoding="utf-8")
     return written

@@ -22,8 +22,9 @@ R = TypeVar("R")
 
 board_option = click.option(
     "--board",
-    metavar="FILE",
-    help="The board's file. Default: .pegboard/board.db of the project around the working folder.",
+    metavar="PLACE",
+    help="The board's file, or postgresql://user@host/database. "
+    "Default: .pegboard/board.db of the project around the working folder.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
