@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     STAGES,
     ("text", "commented_json"),
     ("ports",),
-    ("calls",),
+    ("calls", "answers"),
     ("model", "errors"),
 )
 RANKS = {layer: rank for rank, layers in enumerate(LAYERS) for layer in layers}

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from pegboard.answers import Answer
 from pegboard.board import adding, maintain
 from pegboard.board.describe import describe
 from pegboard.board.filling import Filling, Outcome
@@ -42,7 +43,6 @@ from pegboard.freeact import PytoolsPlace, pytools_place
 from pegboard.gate.admission import admit
 from pegboard.model import (
     DEFAULT_NAMESPACE,
-    Answer,
     Entry,
     Filters,
     Fingerprint,

@@ -8,9 +8,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from pegboard.answers import Answer, Hit
 from pegboard.board.filling import Outcome
 from pegboard.errors import SourceError, UsageError
-from pegboard.model import Answer, Filters, Hit, SourceRecord
+from pegboard.model import Filters, SourceRecord
 from pegboard.ports import Progress, Store
 
 EVAL = "eval"

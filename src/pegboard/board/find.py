@@ -5,20 +5,9 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from typing import NamedTuple
 
+from pegboard.answers import Answer, Explanation, Hit, HitFact, WordFact
 from pegboard.board.gather import Gathered, gather
-from pegboard.model import (
-    Answer,
-    Drift,
-    Entry,
-    Explanation,
-    Filters,
-    Hit,
-    HitFact,
-    Leg,
-    Mode,
-    ToolType,
-    WordFact,
-)
+from pegboard.model import Drift, Entry, Filters, Leg, Mode, ToolType
 from pegboard.ports import Embedder, Store
 from pegboard.search.boosts import BoostSettings, boosts, total
 from pegboard.search.confidence import confidence

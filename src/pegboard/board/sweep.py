@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, stdev
 from typing import NamedTuple
 
+from pegboard.answers import Answer
 from pegboard.board.evaluate import (
     CUTOFF,
     EVALUATED,
@@ -27,7 +28,7 @@ from pegboard.board.evaluate import (
 )
 from pegboard.board.find import Ask, FindSettings, find
 from pegboard.board.gather import gather
-from pegboard.model import Answer, Mode
+from pegboard.model import Mode
 from pegboard.ports import Embedder, Progress, Store
 from pegboard.search.fusion import Evidence, FusionSettings, Method, fuse
 from pegboard.search.query import parse

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-from pegboard.model import DEFAULT_NAMESPACE, Hit
+from pegboard.answers import Hit
+from pegboard.model import DEFAULT_NAMESPACE
 from pegboard.text import first_sentence, prose
 
 LONGEST_SENTENCE = 240

@@ -13,9 +13,10 @@ import pydantic_core
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, RootModel, ValidationError
 
+from pegboard.answers import Hit
 from pegboard.app import Pegboard
 from pegboard.errors import UsageError
-from pegboard.model import Entry, Filters, Hit, Json, Kind
+from pegboard.model import Entry, Filters, Json, Kind
 from pegboard.serve.replies import text_block
 from pegboard.serve.table import Offer, Schema, always, in_thread
 

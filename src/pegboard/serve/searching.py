@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 from mcp_types import CallToolResult
 
+from pegboard.answers import Answer, Hit
 from pegboard.app import Pegboard
 from pegboard.errors import PegboardError, UsageError
-from pegboard.model import Answer, Filters, Hit, Json, Kind, Mode, ToolType
+from pegboard.model import Filters, Json, Kind, Mode, ToolType
 from pegboard.search.budget import (
     LONGEST_SENTENCE,
     LONGEST_SIGNATURE,

@@ -1,0 +1,80 @@
+"""What a search answers with, and how it explains itself."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from pegboard.model import ItemId, Kind, MatchType
+
+
+class Hit(NamedTuple):
+    id: ItemId
+    kind: Kind
+    namespace: str
+    name: str
+    category: str
+    source: str
+    description: str
+    score: float
+    match_type: MatchType
+    breakdown: Mapping[str, Mapping[str, float]]
+    reason: str
+    signature: str = ""
+    """The call in one line: name, parameters, types."""
+    like_it: tuple[ItemId, ...] = ()
+    """Near-duplicates that were left out for this one, if that was asked for."""
+    notes: tuple[str, ...] = ()
+    """What to know before calling it, such as that its server is down."""
+
+
+class WordFact(NamedTuple):
+    """What became of one word of the query."""
+
+    term: str
+    known: bool
+    used: bool
+    """Whether the keyword leg looked for it: the commonest words are left out on large boards."""
+    items: int | None
+    """About how many items have it; None if it is rare."""
+    read_as: tuple[str, ...] = ()
+    """The known words that a misspelled one was taken for."""
+
+
+class HitFact(NamedTuple):
+    """How one item came by its score."""
+
+    id: ItemId
+    fields: Mapping[str, tuple[str, ...]]
+    """The query's terms by the field that has them."""
+    ranks: Mapping[str, int]
+    raw: Mapping[str, float]
+    """The score each leg gave."""
+    meaning: float
+    words: float
+    """What meaning and words add to the fused value, weighted."""
+    boosts: Mapping[str, float]
+    fused: float
+    score: float
+    fate: str
+    """`shown`, or why not."""
+
+
+class Explanation(NamedTuple):
+    """Why this order: the query as it was understood, the weights, and each item's way."""
+
+    query: str
+    words: tuple[WordFact, ...]
+    weights: Mapping[str, float]
+    threshold: float
+    items: tuple[HitFact, ...]
+
+
+class Answer(NamedTuple):
+    """Hits in order, what the caller should know about them, and the seconds that went where."""
+
+    hits: tuple[Hit, ...]
+    notices: tuple[str, ...] = ()
+    embed_seconds: float = 0.0
+    search_seconds: float = 0.0
+    nearest: tuple[Hit, ...] = ()
+    """If nothing reaches the threshold: the three that come nearest to it."""
+    explanation: Explanation | None = None
