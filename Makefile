@@ -84,6 +84,9 @@ bench: $(VENV)/bench ## measure quality and speed; DATA=folder with retrieval/, 
 	$(BIN)/python benchmarks/context_cost.py --data $(DATA)
 	$(BIN)/python benchmarks/mcp_ingest.py --data $(DATA)
 	$(BIN)/python benchmarks/mcp_load.py --data $(DATA)
+	PYTHONPATH=scripts $(BIN)/python benchmarks/postgres_quality.py --data $(DATA) --keep $(KEEP)
+	PYTHONPATH=scripts $(BIN)/python benchmarks/postgres_scale.py --data $(DATA)
+	PYTHONPATH=scripts $(BIN)/python benchmarks/postgres_workers.py
 	$(BIN)/python benchmarks/table.py
 
 model: ## build the packaged model anew, from verified originals (downloads torch)

@@ -20,7 +20,7 @@ from boards import SEED, board_file, folder_for
 from growth_plot import plot
 from pegboard.embed.choose import make_embedder
 from pegboard.gate.admission import admit
-from pegboard.model import Candidate, Item, ItemId
+from pegboard.model import Candidate, Item, ItemId, ModelSpec
 from pegboard.ports import Embedder
 from pegboard.sources.jsonl import JsonlSource
 from pegboard.store.sqlite.store import SqliteStore
@@ -131,7 +131,7 @@ class Building:
         } | json.loads(kept)
 
     def run(self) -> dict[str, Any]:
-        embedder = make_embedder("test", model="", device="auto", dimension=DIMENSION, threads=0)
+        embedder = make_embedder(ModelSpec("test", dimension=DIMENSION), environ={})
         assert embedder is not None
         store = SqliteStore(self.board, create=True)
         try:

@@ -22,6 +22,9 @@ def main() -> None:
     if "context_cost" in found:
         page = HERE.parent / "docs" / "mcp.md"
         fill(page, "context_cost", ["", *context_rows(found["context_cost"]), ""])
+    if "postgres_scale" in found:
+        page = HERE.parent / "docs" / "scale.md"
+        fill(page, "postgres_scale", ["", *postgres_scale(found["postgres_scale"]), ""])
     fill(HERE.parent / "README.md", "summary", summary(found))
 
 
@@ -212,6 +215,30 @@ def context_rows(result: Result) -> list[str]:
     rows.append(["all tools / that", *(f"{row['all tools / that']:g}" for row in boards.values())])
     head = ["tokens", *(f"{name}, {row['tools']} tools" for name, row in boards.items())]
     return table(head, rows)
+
+
+def postgres_scale(result: Result) -> list[str]:
+    ratios = ("search", "search by words", "search in one namespace")
+    boards = ("whole board", "one namespace")
+    rows = [
+        [
+            f"{int(size):,}",
+            *(
+                f"{row[f'{name} / HNSW alone'][share]:.2f}"
+                for name in ratios
+                for share in ("p50", "p95")
+            ),
+            *(f"{row['recall@10'][which]:.3f}" for which in boards),
+            f"{row['disk, bytes an item']:,}",
+            f"{sum(row['build, ms an item'].values()):.1f}",
+        ]
+        for size, row in result["sizes"].items()
+    ]
+    head = ["items", *(f"{name}, {share}" for name in ratios for share in ("p50", "p95"))]
+    head += [f"recall@10, {which}" for which in boards]
+    head += ["disk, bytes an item", "build, ms an item"]
+    lines = [commit(result), "", *table(head, rows)]
+    return [*lines, "", *checks(result)] if result["checks"] else lines
 
 
 TABLES: dict[str, Callable[[Result], list[str]]] = {

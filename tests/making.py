@@ -1,6 +1,7 @@
 """Items, candidates and their parts in one line, and what hypothesis can make of them."""
 
 import hashlib
+import re
 import time
 from array import array
 from collections.abc import Sequence
@@ -27,6 +28,7 @@ from pegboard.model import (
     WordQuery,
 )
 from pegboard.ports import Embedder, Store
+from pegboard.store.postgres.database import run
 from pegboard.store.sqlite.store import SqliteStore
 
 SOURCE = "tools"
@@ -169,7 +171,7 @@ def items(**fixed: st.SearchStrategy[Any]) -> st.SearchStrategy[Item]:
         *("source_protocol", "endpoint", "routing_domain", "semantic_namespace"),
         "sensitivity_tier",
     )
-    lists = ("tags", "aliases", "tech_stack", "examples", "keywords", "target_personas")
+    lists = ("tags", "aliases", "tech_stack", "examples", "keywords", "target_personas", "skills")
     fields: dict[str, st.SearchStrategy[Any]] = {
         "id": names.map(ItemId),
         "name": names,
@@ -188,3 +190,11 @@ def items(**fixed: st.SearchStrategy[Any]) -> st.SearchStrategy[Item]:
     }
     fields |= dict.fromkeys(plain, clean_text) | dict.fromkeys(lists, texts)
     return st.builds(Item, **(fields | fixed))
+
+
+def by_hand(store, sql, **params):
+    """A statement that no use case makes, on whichever database the board has; its rows."""
+    if isinstance(store, SqliteStore):
+        return store.database.rows(sql, params)
+    named = re.sub(r":(\w+)", r"%(\1)s", sql)
+    return store.database.write(lambda tx: run(tx, named, params))

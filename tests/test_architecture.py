@@ -21,10 +21,11 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("cli",),
     ("serve",),
     (ROOT,),
-    ("measure", "live"),
+    ("measure", "live", "database"),
     ("app",),
     ("freeact",),
     ("config",),
+    ("settings",),
     ("board",),
     STAGES,
     ("text", "commented_json"),
@@ -44,6 +45,7 @@ LOADS_LATE = {
     "app.py": ("execute",),
     "cli/serving.py": ("serve", "live"),
     "cli/measuring.py": ("measure",),
+    "cli/database.py": ("database",),
     "store/opening.py": ("store",),
 }
 """Rooms that take long to load, and who may enter them only when they are needed."""

@@ -7,19 +7,10 @@ from pathlib import Path
 import pytest
 
 from pegboard.cli.main import cli
-from pegboard.config import (
-    PROJECT_FILE,
-    EmbedSettings,
-    Located,
-    SearchSettings,
-    Settings,
-    SyncSettings,
-    env_name,
-    known_settings,
-    load,
-)
+from pegboard.config import PROJECT_FILE, Located, env_name, known_settings, load
 from pegboard.errors import ConfigError
 from pegboard.freeact import pytools_place
+from pegboard.settings import EmbedSettings, SearchSettings, Settings, SyncSettings
 
 
 @pytest.fixture
@@ -280,8 +271,9 @@ def test_the_settings_file_that_init_writes_shows_the_defaults(place, monkeypatc
     uncommented = re.sub(r"^# (?=\w+ = )", "", written, flags=re.MULTILINE)
     place.say(uncommented)
     assert place.load().settings == Settings()
-    for key, *_ in known_settings():
-        assert re.search(rf"^{key.rpartition('.')[2]} = ", uncommented, re.MULTILINE)
+    for key, _, metadata, _ in known_settings():
+        shown = re.search(rf"^{key.rpartition('.')[2]} = ", uncommented, re.MULTILINE)
+        assert bool(shown) is not metadata.get("personal", False)
 
 
 def test_servers_of_both_files_are_declared_and_the_projects_wins(place):
@@ -352,3 +344,25 @@ def test_a_variable_of_freeacts_with_no_meaning_is_named(tmp_path, name, value, 
 @pytest.mark.parametrize(("text", "meant"), [("TRUE", True), ("0", False), ("off", False)])
 def test_switches_are_read_as_people_write_them(tmp_path, text, meant):
     assert pytools_place(cwd=tmp_path, environ={"PYTOOLS_WATCH": text}).watch is meant
+
+
+@pytest.mark.parametrize(
+    ("section", "key"),
+    [
+        ("embed", "base_url"),
+        ("embed", "api_key"),
+        ("blobs", "access_key"),
+        ("blobs", "secret_key"),
+    ],
+)
+def test_where_a_persons_keys_go_is_not_for_a_project_to_say(place, section, key):
+    place.say(f'[{section}]\n{key} = "env:MY_SECRET"\n')
+    said = place.refused()
+    assert f"a project may not set {section}.{key}" in said
+    assert f"PEGBOARD_{section.upper()}_{key.upper()}" in said
+
+
+def test_where_a_persons_keys_go_may_be_said_in_their_own_file(place):
+    place.user_file.parent.mkdir(parents=True, exist_ok=True)
+    place.user_file.write_text('[embed]\napi_key = "env:MY_KEY"\n', encoding="utf-8")
+    assert place.load().settings.embed.api_key == "env:MY_KEY"

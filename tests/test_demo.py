@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pegboard.app import Pegboard
-from pegboard.config import Settings
+from pegboard.settings import Settings
 from pegboard.store.sqlite.store import SqliteStore
 from pegboard.text import parameters, terms
 

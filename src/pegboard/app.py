@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from pegboard.answers import Answer
@@ -14,6 +13,7 @@ from pegboard.board import adding, maintain
 from pegboard.board.describe import describe
 from pegboard.board.filling import Filling, Outcome
 from pegboard.board.find import Ask, find
+from pegboard.board.models import DISABLED, BoardModels
 from pegboard.board.reading import folder_source
 from pegboard.board.run import Running
 from pegboard.board.trust import Files, Trust
@@ -30,7 +30,6 @@ from pegboard.calls import (
 )
 from pegboard.config import (
     Located,
-    Settings,
     allowed_file,
     find_settings,
     load,
@@ -43,6 +42,7 @@ from pegboard.freeact import PytoolsPlace, pytools_place
 from pegboard.gate.admission import admit
 from pegboard.model import (
     DEFAULT_NAMESPACE,
+    Blob,
     Entry,
     Filters,
     Fingerprint,
@@ -52,8 +52,10 @@ from pegboard.model import (
     SourceRecord,
     ToolType,
 )
-from pegboard.ports import Progress, Source, Store
+from pegboard.ports import Embedder, Progress, Source, Store
+from pegboard.settings import Settings
 from pegboard.sources import mcp_config
+from pegboard.store.blobs.opening import open_blobs
 from pegboard.store.opening import open_store
 
 if TYPE_CHECKING:
@@ -69,8 +71,7 @@ START_SECONDS = 5.0
 """So long a search for what can be called waits for servers that are just starting."""
 
 
-def quiet(step: str, done: int, total: int | None) -> None:
-    """Progress that nobody watches."""
+quiet = maintain.quiet
 
 
 def located(*, board: str | None = None, flags: Mapping[str, object] | None = None) -> Located:
@@ -110,13 +111,17 @@ class Pegboard:
         os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         self.upstream = Upstream(store, self._open_sessions, self.boards_above())
         embed = settings.embed
-        self.embedder = make_embedder(
-            embed.provider,
-            model=embed.model,
+        make = partial(
+            make_embedder,
             device=embed.device,
-            dimension=embed.dimension,
             threads=embed.threads,
+            batch_size=embed.batch_size,
+            timeout_seconds=embed.timeout_seconds,
+            max_retries=embed.max_retries,
+            environ=os.environ,
+            cache=embed.cache_folder,
         )
+        self.models = BoardModels(store, embed.spec, make, self.trust)
         self._beside = ThreadPoolExecutor(SEARCH_THREADS, "pegboard-search")
 
     @classmethod
@@ -126,12 +131,23 @@ class Pegboard:
         Settings can be given as `section__key`, for instance `search__limit=10`.
         """
         place = located(board=board, flags={k.replace("__", "."): v for k, v in flags.items()})
-        return cls(open_store(place.board, create=create), place.settings, place)
+        blobs = open_blobs(place.blobs, os.environ)
+        store = open_store(place.board, create=create, blobs=blobs)
+        return cls(store, place.settings, place)
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """What the settings ask for; None if this process is to embed nothing."""
+        return self.models.own
+
+    @embedder.setter
+    def embedder(self, embedder: Embedder | None) -> None:
+        self.models.own = embedder
 
     @property
     def target(self) -> Fingerprint | None:
         """What new vectors must be like; None if there are to be none."""
-        return self.embedder.fingerprint if self.embedder else None
+        return self.models.target()
 
     @staticmethod
     def boards_above() -> tuple[str, ...]:
@@ -141,19 +157,13 @@ class Pegboard:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
     def close(self) -> None:
         self.upstream.close()
         self._beside.shutdown()
-        if self.embedder is not None:
-            self.embedder.close()
+        self.models.close()
         self.store.close()
 
     def search(
@@ -190,9 +200,11 @@ class Pegboard:
             diverse=diverse,
             explain=explain,
         )
-        answer = find(self.store, self.embedder, ask, find_settings(found), beside=self._beside)
-        notices = self._not_live() if executable else []
-        if self.within is None or not self.within.namespaces:
+        embedder = self.models.searching()
+        answer = find(self.store, embedder, ask, find_settings(found), beside=self._beside)
+        allowed = self.within.namespaces if self.within else ()
+        notices = self.upstream.missing(allowed) if executable else []
+        if not allowed:
             notices += self.trouble()
         return answer._replace(notices=(*answer.notices, *notices))
 
@@ -214,18 +226,6 @@ class Pegboard:
                 self.upstream.fetch(servers)
         self.upstream.starting(START_SECONDS)
         return self.upstream.live()
-
-    def _not_live(self) -> list[str]:
-        allowed = self.within.namespaces if self.within else ()
-        shown = {
-            name
-            for name, config in self.upstream.configs().items()
-            if not allowed or config.namespace in allowed
-        }
-        late = [name for name in self.upstream.starting(0) if name in shown]
-        down = sorted(shown & self.store.ledger.servers_down() - {*late, *self.upstream.live()})
-        told = {"still starting": late, "down, see pegboard status": down}
-        return [f"{what}: {', '.join(names)}" for what, names in told.items() if names]
 
     def show(self, name: str) -> Entry:
         return describe(self.store, name, self.within)
@@ -328,7 +328,7 @@ class Pegboard:
     def _filling(self, progress: Progress, stop: threading.Event | None) -> Filling:
         return Filling(
             self.store,
-            self.embedder,
+            self.models,
             worker_settings(self.settings.embed),
             admit,
             progress,
@@ -337,9 +337,9 @@ class Pegboard:
         )
 
     def worker(self) -> Worker:
-        if self.embedder is None:
-            raise UsageError("embedding is disabled", "set embed.provider to something else")
-        return Worker(self.store, self.embedder, worker_settings(self.settings.embed))
+        if self.models.own is None:
+            raise UsageError(*DISABLED)
+        return Worker(self.store, self.models, worker_settings(self.settings.embed))
 
     def backfill(
         self, *, progress: Progress = quiet, stop: threading.Event | None = None, work: bool = True
@@ -356,10 +356,11 @@ class Pegboard:
 
     def refresh(self, name: str | None, *, progress: Progress = quiet) -> int:
         """Queue a new embedding, of one item or of all."""
-        if self.target is None:
-            raise UsageError("embedding is disabled", "set embed.provider to something else")
+        target = self.target
+        if target is None:
+            raise UsageError(*DISABLED)
         entry = self.show(name) if name else None
-        return maintain.refresh(self.store, self.target, entry, progress)
+        return maintain.refresh(self.store, target, entry, progress)
 
     def status(self) -> maintain.Status:
         try:
@@ -367,13 +368,17 @@ class Pegboard:
             model = target.key if target else "disabled"
         except ModelUnavailable as error:
             target, model = None, f"unavailable: {error.message}"
-        return maintain.status(self.store, model, target)
+        return maintain.status(self.store, model, target, self.models.building())
 
     def rejections(self) -> list[Rejection]:
         return self.store.ledger.rejections()
 
     def check(self) -> list[str]:
         return maintain.check(self.store)
+
+    def unused_files(self, *, remove: bool = False) -> list[Blob]:
+        """Large files that nothing on the board refers to, and no running put will."""
+        return maintain.unused_files(self.store, remove=remove)
 
     def _source(self, record: SourceRecord, stop: threading.Event | None = None) -> Source:
         if record.kind == "mcp":

@@ -15,6 +15,15 @@ from pegboard.model import DEFAULT_NAMESPACE, Entry, Json
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
+class Caller(NamedTuple):
+    """On whose behalf a board is read and written; without a subject, nobody in particular."""
+
+    subject: str = ""
+    """What the items of this caller have as their author."""
+    namespaces: tuple[str, ...] = ()
+    """Those that the caller is a member of."""
+
+
 class Transport(StrEnum):
     STDIO = "stdio"
     HTTP = "http"

@@ -4,7 +4,7 @@ import math
 import tomllib
 import typing
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,94 +15,22 @@ from pegboard.board.worker import WorkerSettings
 from pegboard.errors import ConfigError
 from pegboard.search.boosts import BoostSettings
 from pegboard.search.fusion import FusionSettings, Method
+from pegboard.settings import (
+    BlobSettings,
+    EmbedSettings,
+    McpSettings,
+    SearchSettings,
+    Settings,
+    SyncSettings,
+    TrustSettings,
+)
+from pegboard.store.blobs.opening import NO_PLACE, BlobPlace
 from pegboard.store.opening import is_address
 
 PROJECT_FILE = "pegboard.toml"
 ENV_PREFIX = "PEGBOARD_"
 IGNORED_ENV = "PEGBOARD_TEST_"
 _TYPE_NAMES: Mapping[type, str] = {int: "a whole number", float: "a number", str: "text"}
-
-
-def setting(default: Any, about: str, **bounds: Any) -> Any:  # noqa: ANN401 (as dataclasses.field)
-    """A field with its documentation and the bounds of its value."""
-    return field(default=default, metadata={"about": about, **bounds})
-
-
-@dataclass(frozen=True, slots=True)
-class EmbedSettings:
-    provider: str = setting("local", "who makes vectors", choices=("local", "test", "disabled"))
-    model: str = setting("", "model name; empty takes the provider's own")
-    device: str = setting("auto", "where a local model runs", choices=("auto", "cpu", "gpu"))
-    dimension: int = setting(0, "vector length; 0 takes the model's own", least=0, most=16_384)
-    threads: int = setting(0, "threads for local models; 0 uses the cores, at most 4", least=0)
-    batch_size: int = setting(128, "texts that a worker takes at once", least=1, most=10_000)
-    max_attempts: int = setting(5, "tries before a task is given up", least=1, most=100)
-    lease_seconds: float = setting(60.0, "how long a worker may hold a task", least=0.1)
-
-
-@dataclass(frozen=True, slots=True)
-class SearchSettings:
-    mode: str = setting("hybrid", "default mode", choices=("hybrid", "bm25", "vector", "fuzzy"))
-    limit: int = setting(5, "hits in an answer", least=1, most=1000)
-    depth: int = setting(30, "items that each leg puts forward", least=1, most=10_000)
-    threshold: float = setting(
-        0.2, "if the best hit scores less, no tool fits", least=0.0, most=1.0
-    )
-    floor: float = setting(
-        0.05, "if one fits, others are shown with it from this score on", least=0.0, most=1.0
-    )
-    fusion: str = setting("sum", "how legs become one ranking", choices=("sum", "rrf"))
-    alpha: float = setting(0.5, "weight of meaning against words in `sum`", least=0.0, most=1.0)
-    k: int = setting(60, "the constant of `rrf`", least=1, most=10_000)
-    bm25_weight: float = setting(1.0, "weight of words in `rrf`", least=0.0, most=100.0)
-    vector_weight: float = setting(1.0, "weight of meaning in `rrf`", least=0.0, most=100.0)
-    fuzzy_weight: float = setting(0.5, "weight of guessed words in `rrf`", least=0.0, most=100.0)
-    boost_recency: float = setting(
-        0.002, "what an item changed today gains; 0 switches it off", least=0.0, most=0.02
-    )
-    boost_quality: float = setting(
-        0.01, "what the best quality gains; 0 switches it off", least=0.0, most=0.02
-    )
-    boost_usage: float = setting(
-        0.01, "what much use gains; 0 switches it off", least=0.0, most=0.02
-    )
-    boost_semantic_weight: float = setting(
-        0.01, "what a semantic weight of 2 gains; 0 switches it off", least=0.0, most=0.02
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class SyncSettings:
-    max_file_bytes: int = setting(1 << 20, "larger files are refused", least=1)
-    keep_missing_days: float = setting(
-        30.0, "days before an item that left its source is removed", least=0.0
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class McpSettings:
-    parallel: int = setting(8, "MCP servers that are started at the same time", least=1, most=100)
-
-
-@dataclass(frozen=True, slots=True)
-class TrustSettings:
-    changed: str = setting(
-        "warn",
-        "what becomes of a tool of an MCP server that is no longer what was approved",
-        choices=("hold", "warn", "allow"),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    board: str = setting(
-        "", "the board's file, or postgresql://...; empty means .pegboard/board.db of the project"
-    )
-    embed: EmbedSettings = field(default_factory=EmbedSettings)
-    search: SearchSettings = field(default_factory=SearchSettings)
-    sync: SyncSettings = field(default_factory=SyncSettings)
-    mcp: McpSettings = field(default_factory=McpSettings)
-    trust: TrustSettings = field(default_factory=TrustSettings)
 
 
 class Declared(NamedTuple):
@@ -125,6 +53,8 @@ class Located:
     servers: tuple[Declared, ...] = ()
     files: tuple[str, ...] = ()
     """The settings files that were read: only these decide which of their servers are gone."""
+    blobs: BlobPlace = NO_PLACE
+    """Where large files go; the store's own place if there is none."""
 
 
 SECTIONS = frozenset(each.name for each in fields(Settings) if each.name != "board")
@@ -144,7 +74,7 @@ def load(
     for path in files:
         document = _document(path)
         servers |= {each.name: each for each in _take_servers(document, path)}
-        said |= _from_file(path, document)
+        said |= _from_file(path, document, of_project=path != user_file)
     said |= _from_environment(environ)
     known = {key for key, *_ in known_settings()}
     for key, value in flags.items():
@@ -158,6 +88,7 @@ def load(
         _board_place(settings.board, cwd, project, said),
         tuple(servers.values()),
         tuple(map(str, files)),
+        _blob_place(settings.blobs, cwd, said),
     )
 
 
@@ -182,12 +113,23 @@ def _board_place(board: str, cwd: Path, project: Path | None, said: Layer) -> Pa
     if not board:
         home = project / ".pegboard" if project else platformdirs.user_data_path("pegboard")
         return home / "board.db"
-    where = said["board"][1]
+    return _path("board", board, cwd, said)
+
+
+def _blob_place(blobs: BlobSettings, cwd: Path, said: Layer) -> BlobPlace:
+    found = BlobPlace(blobs.place, blobs.endpoint, blobs.region, blobs.access_key, blobs.secret_key)
+    if not blobs.place or "://" in blobs.place:
+        return found
+    return found._replace(place=str(_path("blobs.place", blobs.place, cwd, said)))
+
+
+def _path(key: str, text: str, cwd: Path, said: Layer) -> Path:
+    where = said[key][1]
     base = Path(where).parent if where.endswith(".toml") else cwd
     try:
-        return base / Path(board).expanduser()
+        return base / Path(text).expanduser()
     except RuntimeError as error:
-        raise ConfigError(f"{where}: board is {board!r}; {error}") from error
+        raise ConfigError(f"{where}: {key} is {text!r}; {error}") from error
 
 
 def known_settings() -> Iterator[tuple[str, type, Mapping[str, Any], object]]:
@@ -227,12 +169,18 @@ def _take_servers(document: dict[str, Any], path: Path) -> list[Declared]:
     return [Declared(name, table, str(path)) for name, table in tables.items()]
 
 
-def _from_file(path: Path, document: Mapping[str, object]) -> Layer:
+def _from_file(path: Path, document: Mapping[str, object], *, of_project: bool) -> Layer:
+    """Where keys go is for a person to say: a project that one has cloned would ask for them."""
     said: Layer = {}
-    known = {key for key, *_ in known_settings()}
+    known = {key: metadata for key, _, metadata, _ in known_settings()}
     for key, value in _flat(document, ""):
         if key not in known:
-            raise ConfigError(f"{path}: unknown setting {key!r}", _suggestion(key, known))
+            raise ConfigError(f"{path}: unknown setting {key!r}", _suggestion(key, set(known)))
+        if of_project and known[key].get("personal"):
+            raise ConfigError(
+                f"{path}: a project may not set {key}",
+                f"set it in {user_config_file()}, or as {env_name(key)} in the environment",
+            )
         said[key] = (value, str(path))
     return said
 
@@ -289,6 +237,7 @@ def build(said: Layer) -> Settings:
         sync=SyncSettings(**parts.get("sync", {})),
         mcp=McpSettings(**parts.get("mcp", {})),
         trust=TrustSettings(**parts.get("trust", {})),
+        blobs=BlobSettings(**parts.get("blobs", {})),
     )
 
 

@@ -6,6 +6,7 @@
     ├── BoardError             the board cannot do what was asked
     │   ├── BoardMissing       there is no board where one was expected
     │   ├── BoardBusy          another process held the write lock for too long
+    │   ├── BoardUnreachable   the server that has the board does not answer
     │   ├── BoardReadOnly      the board or its folder cannot be written
     │   ├── BoardFull          the disk is full
     │   ├── BoardCorrupt       the file is damaged or not a board
@@ -62,6 +63,10 @@ class BoardMissing(BoardError):
 
 class BoardBusy(BoardError):
     """Another process is writing to this board."""
+
+
+class BoardUnreachable(BoardError):
+    """The server that has the board does not answer."""
 
 
 class BoardReadOnly(BoardError):

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from pegboard.config import Layer, Settings, build, parsed
+from pegboard.config import Layer, build, parsed
 from pegboard.errors import ConfigError
+from pegboard.settings import Settings
 
 
 class PytoolsPlace(NamedTuple):

@@ -58,6 +58,7 @@ def kept(
         refresh=board.upstream.refresh,
         work=worker.run if worker else None,
         on_change=on_change,
+        await_change=board.store.await_change,
         follow=sync,
         watch=watch,
     )

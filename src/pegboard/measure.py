@@ -9,11 +9,14 @@ from pegboard.board import evaluate as measures
 from pegboard.board.evaluate import EVALUATED, EvalQuery, Filled
 from pegboard.board.sweep import Bench
 from pegboard.board.sweep import sweep as look_for_better
-from pegboard.config import Settings, find_settings
+from pegboard.config import find_settings
 from pegboard.errors import UsageError
 from pegboard.model import Filters
 from pegboard.ports import Progress
-from pegboard.store.opening import open_store
+from pegboard.settings import Settings
+from pegboard.store.opening import open_store, scratch_beside
+
+__all__ = ["evaluate", "evaluate_as_is", "evaluation_board", "scratch_beside", "sweep"]
 
 Measured = tuple[dict[str, object], list[str]]
 """What was measured, and notices."""

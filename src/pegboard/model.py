@@ -90,6 +90,14 @@ class ItemFile(NamedTuple):
     executable: bool = False
 
 
+class Blob(NamedTuple):
+    """What is listed of a file that lies outside the database."""
+
+    key: str
+    size: int
+    changed_at: float
+
+
 class Version(NamedTuple):
     """One immutable state of an item: its manifest, parsed and as written, and its files."""
 
@@ -141,6 +149,8 @@ class Item(NamedTuple):
     sensitivity_tier: str = ""
     target_personas: tuple[str, ...] = ()
     semantic_weight: float = 1.0
+    skills: tuple[str, ...] = ()
+    """Names of the skills that it is assigned to."""
     version: Version | None = None
     signature: Signature | None = None
 
@@ -247,6 +257,42 @@ class Fingerprint(NamedTuple):
         return f"{self.provider}/{self.model}/{self.dimension}/{self.text_version}"
 
 
+class ModelSpec(NamedTuple):
+    """Which model is to make vectors, and where it is asked."""
+
+    provider: str
+    model: str = ""
+    dimension: int = 0
+    base_url: str = ""
+    api_key: str = ""
+    """A reference such as `env:OPENAI_API_KEY`, never the key."""
+
+
+class Model(NamedTuple):
+    """A model that made vectors of a board, or is to make them."""
+
+    fingerprint: Fingerprint
+    spec: ModelSpec
+
+
+class ModelState(NamedTuple):
+    active: Model | None = None
+    """Whose vectors are searched."""
+    wanted: Model | None = None
+    """Whose vectors are being made beside the active ones, until it can take their place."""
+    previous: Model | None = None
+    chosen: bool = False
+    """Whether a person chose it for the board, so that the settings of a process do not count."""
+
+
+class KeptVectors(NamedTuple):
+    """The vectors of one kind that are on a board; boards of old do not know who made them."""
+
+    fingerprint: Fingerprint
+    spec: ModelSpec | None
+    vectors: int
+
+
 class Task(NamedTuple):
     """One text to embed, claimed by a worker until its lease ends."""
 
@@ -274,7 +320,11 @@ class EmbeddingCounts(NamedTuple):
 
 
 class Filters(NamedTuple):
-    """Which items a search may see. An empty tuple sets no bound."""
+    """Which items a search may see: those that every field lets through.
+
+    A tuple lets through what has any of its values, exactly as they are written; an empty one sets
+    no bound.
+    """
 
     kinds: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
@@ -282,6 +332,15 @@ class Filters(NamedTuple):
     tags: tuple[str, ...] = ()
     tool_types: tuple[str, ...] = ()
     namespaces: tuple[str, ...] = ()
+    authors: tuple[str, ...] = ()
+    protocols: tuple[str, ...] = ()
+    domains: tuple[str, ...] = ()
+    semantic_namespaces: tuple[str, ...] = ()
+    sensitivity_tiers: tuple[str, ...] = ()
+    personas: tuple[str, ...] = ()
+    skills: tuple[str, ...] = ()
+    active: bool | None = True
+    """False for what is gone from its source or held back, None for all."""
     live: tuple[str, ...] | None = None
     """Only tools that can run now: those of these sources. Here only None sets no bound."""
 

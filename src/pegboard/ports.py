@@ -1,10 +1,12 @@
 """The seams: what the stages promise one another, where there is more than one way to keep it."""
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from pegboard.calls import CensusLine, Change, OnChange, Server, ServerConfig, ServerState
 from pegboard.model import (
+    Blob,
     EmbeddingCounts,
     Entry,
     Filters,
@@ -12,7 +14,10 @@ from pegboard.model import (
     Fingerprint,
     Item,
     ItemId,
+    KeptVectors,
     LegHit,
+    Model,
+    ModelState,
     PutReport,
     Rejection,
     SourceRecord,
@@ -161,8 +166,11 @@ class Tasks(Protocol):
         """Active items with neither a vector of this fingerprint nor a task that will make one."""
         ...
 
-    def adopt(self, target: Fingerprint) -> None:
-        """Make this the kind of vector that the board is after: tasks for others are dropped."""
+    def adopt(self, target: Fingerprint, beside: Fingerprint | None = None) -> None:
+        """Make this the kind of vector that the board is after, and another one `beside` it.
+
+        Tasks for others are dropped. An item that waits although its vector is there is ready.
+        """
         ...
 
     def disable(self) -> int:
@@ -170,7 +178,10 @@ class Tasks(Protocol):
         ...
 
     def claim(self, target: Fingerprint, owner: str, limit: int, lease: float) -> list[Task]:
-        """Tasks that were never tried, up to the limit; if there is none, one that was."""
+        """Tasks that were never tried, up to the limit; if there is none, one that was.
+
+        Namespaces that have any take turns, and each gives its oldest first.
+        """
         ...
 
     def finish(self, target: Fingerprint, done: Sequence[tuple[Task, Vector]]) -> int:
@@ -189,6 +200,17 @@ class Tasks(Protocol):
         """Who holds a lease at present."""
         ...
 
+    def await_work(self, stop: threading.Event, seconds: float) -> None:
+        """Come back when there may be something to claim, when told to stop, or after so long.
+
+        What is queued by anybody after this thread's last look is never slept through.
+        """
+        ...
+
+    def rest(self, target: Fingerprint, stop: threading.Event) -> None:
+        """The rush is over: make searches by these vectors quick, until told to stop."""
+        ...
+
     def revive(self, item_key: int | None) -> int:
         """Make failed tasks pending again, of one item or of all."""
         ...
@@ -203,6 +225,36 @@ class Tasks(Protocol):
 
     def without_vector(self, target: Fingerprint) -> int:
         """How many active items cannot be found by meaning at present."""
+        ...
+
+
+class Models(Protocol):
+    """Which model's vectors are searched. Each change is one transaction."""
+
+    def state(self) -> ModelState:
+        """As it is now, whichever process changed it; asked at every search."""
+        ...
+
+    def want(self, model: Model, *, chosen: bool) -> ModelState:
+        """Build this model's vectors beside the active ones; wanting the active one ends that.
+
+        It is active at once if no other is, or if the active one has no vector.
+        """
+        ...
+
+    def activate(self, target: Fingerprint, *, skip_failed: bool = False) -> bool:
+        """Search by these vectors from now on, if they are wanted still and no active item lacks
+        one; with `skip_failed`, none but those that were given up. Says whether they are active.
+        """
+        ...
+
+    def kept(self) -> list[KeptVectors]: ...
+
+    def prune(self) -> int:
+        """Remove vectors of models that are neither active, wanted nor previous; returns how many.
+
+        A little at a time, so that nobody has to wait for it.
+        """
         ...
 
 
@@ -297,13 +349,31 @@ class Store(Protocol):
     def tasks(self) -> Tasks: ...
 
     @property
+    def models(self) -> Models: ...
+
+    @property
     def index(self) -> Index: ...
 
     @property
     def ledger(self) -> Ledger: ...
 
+    def now(self) -> float:
+        """Seconds since the epoch by the board's own clock, the same for every machine."""
+        ...
+
+    def await_change(self, stop: threading.Event, seconds: float) -> bool:
+        """Come back when somebody may have changed the board, when told to stop, or after so long.
+
+        Says whether it may have been changed since this thread last asked.
+        """
+        ...
+
     def check(self) -> list[str]:
         """Every broken invariant, as a sentence."""
+        ...
+
+    def unused_files(self, older_than: float, *, remove: bool = False) -> list[Blob]:
+        """Large files that belong to nothing on the board and are at least so many seconds old."""
         ...
 
     def facts(self) -> Mapping[str, object]:

@@ -6,7 +6,7 @@ import apsw
 import pytest
 
 from pegboard.app import Pegboard
-from pegboard.config import EmbedSettings, Settings
+from pegboard.settings import EmbedSettings, Settings
 from pegboard.store.sqlite.store import SqliteStore
 
 TOOLS = {

@@ -19,7 +19,7 @@ from pegboard.embed.parts import PartsEmbedder
 from pegboard.model import Filters, ItemId, Kind, Mode, ToolType
 from pegboard.search import query as queries
 from pegboard.search.fusion import FusionSettings
-from pegboard.store.sqlite import words
+from pegboard.store import limits
 from pegboard.store.sqlite.store import SqliteStore
 
 relaxed = settings(
@@ -32,6 +32,19 @@ WORDS = ["send", "letter", "office", "stamp", "zebra", "forecast", "город",
 word = st.sampled_from(WORDS)
 sayings = st.lists(word, max_size=5).map(" ".join)
 some_names = st.lists(word, min_size=1, max_size=2).map("_".join)
+
+
+LABELS = {
+    "authors": "author",
+    "protocols": "source_protocol",
+    "domains": "routing_domain",
+    "semantic_namespaces": "semantic_namespace",
+    "sensitivity_tiers": "sensitivity_tier",
+}
+LISTED = {"personas": "target_personas", "skills": "skills"}
+SAID = dict.fromkeys(LABELS.values(), st.sampled_from(["", "one", "two"])) | dict.fromkeys(
+    LISTED.values(), st.lists(st.sampled_from(["one", "two"]), unique=True).map(tuple)
+)
 
 
 @st.composite
@@ -50,6 +63,7 @@ def shelves(draw, most=12):
             description=draw(sayings),
             body=draw(sayings),
             semantic_weight=draw(st.sampled_from([0.0, 1.0, 1.0, 2.0])),
+            **{field: draw(said) for field, said in SAID.items()},
         )
         for n in range(draw(st.integers(1, most)))
     ]
@@ -67,7 +81,9 @@ def filters():
         tags=some("fast", "slow"),
         tool_types=some(*(kind.value for kind in ToolType)),
         namespaces=some("public", "team"),
+        active=st.sampled_from([True, True, None, False]),
         live=st.none() | some("tools", "elsewhere"),
+        **dict.fromkeys((*LABELS, *LISTED), st.just(()) | st.just(()) | some("one", "two")),
     )
 
 
@@ -93,6 +109,15 @@ def lets_through(chosen, item):
         and (not chosen.tool_types or item.tool_type in chosen.tool_types)
         and (not chosen.namespaces or item.namespace in chosen.namespaces)
         and (chosen.live is None or (item.tool_type == "mcp" and item.source in chosen.live))
+        and all(
+            not getattr(chosen, wanted) or getattr(item, field) in getattr(chosen, wanted)
+            for wanted, field in LABELS.items()
+        )
+        and all(
+            not getattr(chosen, wanted) or set(getattr(item, field)) & set(getattr(chosen, wanted))
+            for wanted, field in LISTED.items()
+        )
+        and chosen.active is not False  # all on these shelves are active
     )
 
 
@@ -100,9 +125,9 @@ def narrowed(first, budgets):
     """What a large board goes through, on a small one."""
     stack = ExitStack()
     for module, name, value in (
-        (words, "FIRST", first),
-        (words, "COMMON_FROM", 1),
-        (words, "LEAST_COMMON", 1),
+        (limits, "FIRST", first),
+        (limits, "COMMON_FROM", 1),
+        (limits, "LEAST_COMMON", 1),
         (queries, "MAX_POSTINGS", budgets[0]),
         (queries, "LEAD_POSTINGS", budgets[1]),
     ):

@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 import pegboard as package
+from embedding_server import running_server
+from pegboard.embed.hashed import HashedEmbedder
+from pegboard.text import TEXT_VERSION
 
 DEFAULT, OTHER = "256", "64"
 
@@ -94,27 +97,25 @@ def test_what_waits_when_the_model_is_turned_off_is_disabled(pegboard, board, pr
     assert pegboard("doctor").code == 0
 
 
-def test_after_a_change_of_model_search_goes_by_words_and_says_so(pegboard, board, dimension):
+@pytest.mark.parametrize("filters", [(), ("--category", "payments")])
+def test_after_a_change_of_model_search_goes_on_with_the_old_one(
+    pegboard, board, dimension, filters
+):
+    before = pegboard("search", "refund", *filters, "--json").json
     dimension(OTHER)
-    ran = pegboard("search", "refund", "--json")
-    assert ran.code == 0
-    assert [hit["match_type"] for hit in ran.json] == ["keyword"]
-    assert "pegboard backfill" in ran.err
+    ran = pegboard("search", "refund", *filters, "--json")
+    assert (ran.code, ran.json, ran.err) == (0, before, "")
+    assert ran.json[0]["match_type"] == "both"
 
 
-def test_after_a_change_of_model_a_filtered_search_says_so_as_well(pegboard, board, dimension):
-    dimension(OTHER)
-    ran = pegboard("search", "refund", "--category", "payments", "--json")
-    assert [hit["match_type"] for hit in ran.json] == ["keyword"]
-    assert "pegboard backfill" in ran.err
-
-
-def test_half_way_to_a_new_model_no_vector_of_the_old_one_counts(pegboard, board, dimension, tools):
+def test_a_tool_edited_half_way_to_a_new_model_has_no_vector_of_its_old_text(
+    pegboard, board, dimension, tools
+):
     dimension(OTHER)
     tools.write("payments/refund_payment", "Return money to a buyer.")
     pegboard("sync", "--no-embed")
     ran = pegboard("search", "refund", "--mode", "vector", "--json")
-    assert (ran.code, ran.json) == (1, [])
+    assert "refund_payment" not in [hit["name"] for hit in ran.json]
     assert "pegboard backfill" in ran.err
 
 
@@ -202,8 +203,18 @@ def crippled(tmp_path):
     return run
 
 
+@pytest.fixture
+def embedded(pegboard, provider, tools):
+    """A board with vectors of the packaged model."""
+    provider("local")
+    for command in (("init",), ("add", "folder", "tools"), ("sync",)):
+        assert pegboard(*command).code == 0
+
+
 @pytest.mark.parametrize("lost", ["model.onnx", "tokenizer.json", "model.json"])
-def test_without_a_file_of_the_model_search_goes_by_words_and_says_so_once(board, crippled, lost):
+def test_without_a_file_of_the_model_search_goes_by_words_and_says_so_once(
+    embedded, crippled, lost
+):
     (crippled.weights / lost).unlink()
     ran = crippled("search", "refund", "--json")
     assert ran.returncode == 0, ran.stderr
@@ -212,7 +223,7 @@ def test_without_a_file_of_the_model_search_goes_by_words_and_says_so_once(board
     assert lost in ran.stderr
 
 
-def test_with_a_file_that_is_not_the_models_own_search_goes_by_words(board, crippled):
+def test_with_a_file_that_is_not_the_models_own_search_goes_by_words(embedded, crippled):
     model = crippled.weights / "model.onnx"
     content = model.read_bytes()
     model.unlink()
@@ -228,7 +239,208 @@ def test_without_the_model_sync_fills_the_board_and_doctor_names_what_is_lost(bo
     ran = crippled("sync")
     assert ran.returncode == 0, ran.stderr
     assert "nothing was embedded" in ran.stderr
+    assert "goes on with the old model" in ran.stderr
     ran = crippled("doctor")
     assert ran.returncode == 9
     assert "model.onnx" in ran.stdout
     assert crippled("worker", "--once").returncode == 6
+
+
+def models(pegboard):
+    """Role and vector length of each model, as the list has them."""
+    return {
+        line["role"]: line["model"].split("/")[2]
+        for line in pegboard("model", "list", "--json").json
+    }
+
+
+def use(pegboard, *more):
+    return pegboard("model", "use", "test", "--dimension", OTHER, *more)
+
+
+def test_model_use_embeds_everything_and_switches(pegboard, board):
+    ran = use(pegboard, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    assert (ran.json["switched"], ran.json["embeddings"]["ready"]) == (True, 5)
+    assert models(pegboard) == {"active": OTHER, "previous": DEFAULT}
+    found = pegboard("search", "refund", "--json")
+    assert (found.err, found.json[0]["match_type"]) == ("", "both")
+    assert pegboard("doctor").code == 0
+
+
+def test_model_use_says_by_what_is_searched_now(pegboard, board):
+    assert (
+        use(pegboard).out
+        == f"searching by test/hashed-ngrams/{OTHER}/{TEXT_VERSION} now (5 items)\n"
+    )
+
+
+def test_a_model_that_was_chosen_for_the_board_stays_whatever_the_settings_say(
+    pegboard, board, dimension
+):
+    use(pegboard)
+    dimension("32")
+    assert pegboard("sync").code == 0
+    assert models(pegboard) == {"active": OTHER, "previous": DEFAULT}
+    assert pegboard("status", "--json").json["building"] is None
+
+
+def test_left_to_a_worker_the_change_is_shown_and_search_goes_on(pegboard, board):
+    before = pegboard("search", "refund", "--json").json
+    ran = use(pegboard, "--queue-only", "--json")
+    assert (ran.code, ran.json["switched"], ran.json["embeddings"]["pending"]) == (0, False, 5)
+    assert models(pegboard) == {"active": DEFAULT, "building": OTHER}
+    status = pegboard("status", "--json").json
+    assert status["embeddings"]["ready"] == 5
+    assert status["building"]["embeddings"]["pending"] == 5
+    assert "building   test/hashed-ngrams/64" in pegboard("status").out
+    assert "5 to come" in pegboard("model", "list").out
+    found = pegboard("search", "refund", "--json")
+    assert (found.json, found.err) == (before, "")
+    assert pegboard("worker", "--once", "--json").json["embedded"] == 5
+    assert models(pegboard) == {"active": OTHER, "previous": DEFAULT}
+
+
+def test_left_to_a_worker_it_says_how_to_go_on(pegboard, board):
+    out = use(pegboard, "--queue-only").out
+    assert "0 of 5 items" in out
+    assert "pegboard backfill" in out
+
+
+def test_rollback_goes_back_at_once_and_back_again(pegboard, board):
+    before = pegboard("search", "refund", "--json").json
+    use(pegboard)
+    ran = pegboard("model", "rollback", "--json")
+    assert (ran.code, ran.json["switched"]) == (0, True)
+    assert models(pegboard) == {"active": DEFAULT, "previous": OTHER}
+    assert pegboard("search", "refund", "--json").json == before
+    pegboard("model", "rollback")
+    assert models(pegboard) == {"active": OTHER, "previous": DEFAULT}
+
+
+def test_rollback_embeds_first_what_has_come_since(pegboard, board, tools):
+    use(pegboard)
+    tools.write("mail/archive_mail", "Put a mail away.")
+    pegboard("sync")
+    ran = pegboard("model", "rollback", "--json")
+    assert (ran.json["switched"], ran.json["embeddings"]["ready"]) == (True, 6)
+    assert pegboard("doctor").code == 0
+
+
+def test_rollback_during_a_change_gives_the_change_up(pegboard, board):
+    use(pegboard, "--queue-only")
+    assert pegboard("model", "rollback", "--json").json["switched"] is True
+    assert models(pegboard) == {"active": DEFAULT, "kept": OTHER}
+    assert pegboard("status", "--json").json["waiting"] == 0
+    assert pegboard("doctor").code == 0
+
+
+def test_without_another_model_there_is_nothing_to_go_back_to(pegboard, board):
+    ran = pegboard("model", "rollback")
+    assert ran.code == 2
+    assert "no other model" in ran.err
+
+
+def test_prune_removes_vectors_that_nobody_needs(pegboard, board):
+    use(pegboard)
+    pegboard("model", "use", "test", "--dimension", "32")
+    assert set(models(pegboard)) == {"active", "previous", "kept"}
+    assert pegboard("model", "prune", "--json").json == {"removed": 5}
+    assert set(models(pegboard)) == {"active", "previous"}
+    assert pegboard("model", "prune").out == "removed 0 vectors\n"
+    assert pegboard("doctor").code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "code", "said"),
+    [
+        ("nonsense", (), 2, "there is no model 'nonsense'"),
+        ("disabled", (), 2, "disabled"),
+        ("local:some-other-model", (), 3, "some-other-model"),
+        ("openai-compatible", ("--base-url", "http://127.0.0.1:9/v1"), 3, "needs"),
+        (
+            "local-http:m",
+            ("--base-url", "http://127.0.0.1:9/v1", "--dimension", "4"),
+            6,
+            "127.0.0.1",
+        ),
+        (
+            "local-http:m",
+            ("--base-url", "http://127.0.0.1:9/v1", "--api-key", "sk-1"),
+            3,
+            "env:NAME",
+        ),
+    ],
+)
+def test_a_model_that_does_not_work_changes_nothing(
+    pegboard, board, monkeypatch, name, options, code, said
+):
+    monkeypatch.setenv("PEGBOARD_EMBED_MAX_RETRIES", "0")
+    ran = pegboard("model", "use", name, *options)
+    assert (ran.code, ran.out) == (code, "")
+    assert said in ran.err
+    assert "sk-1" not in ran.err
+    assert models(pegboard) == {"active": DEFAULT}
+    assert pegboard("status", "--json").json["building"] is None
+
+
+def test_where_embedding_is_disabled_no_model_can_be_chosen(pegboard, board, provider):
+    provider("disabled")
+    assert use(pegboard).code == 2
+    provider("test")
+    assert models(pegboard) == {"active": DEFAULT}
+
+
+def test_an_item_that_cannot_be_embedded_holds_up_the_switch_until_it_may_be_skipped(
+    pegboard, board, monkeypatch
+):
+    true = HashedEmbedder.embed
+
+    def choke(self, texts):
+        if self.fingerprint.dimension == int(OTHER) and any("money" in text for text in texts):
+            raise ValueError("cannot read this")
+        return true(self, texts)
+
+    monkeypatch.setattr(HashedEmbedder, "embed", choke)
+    monkeypatch.setenv("PEGBOARD_EMBED_MAX_ATTEMPTS", "1")
+    ran = use(pegboard)
+    assert ran.code == 0
+    assert "4 of 5 items" in ran.out
+    assert "pegboard retry --all" in ran.err
+    assert models(pegboard) == {"active": DEFAULT, "building": OTHER}
+    assert pegboard("worker", "--once").code == 0
+    assert models(pegboard) == {"active": DEFAULT, "building": OTHER}
+    assert use(pegboard, "--skip-failed", "--json").json["switched"] is True
+    assert pegboard("doctor").code == 0
+
+
+@pytest.mark.parametrize("hands", ["1", "4"])
+def test_workers_at_the_same_time_do_each_task_once(pegboard, board, hands, monkeypatch):
+    monkeypatch.setenv("PEGBOARD_EMBED_BATCH_SIZE", "1")
+    pegboard("refresh", "--all")
+    ran = pegboard("worker", "--once", "--concurrency", hands, "--json")
+    assert ran.json == {"embedded": 5, "superseded": 0, "failed": 0}
+
+
+def test_a_service_that_only_the_board_names_is_asked_once_it_is_allowed(
+    pegboard, board, tmp_path, monkeypatch
+):
+    """A board may come from anybody, and would learn what is asked, and a key."""
+    with running_server() as server:
+        used = pegboard("model", "use", "local-http:m", "--base-url", server.url)
+        assert used.code == 0
+        mine = pegboard("search", "refund", "--json").json
+        monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "somebody else"))
+        asked = len(server.asked)
+        ran = pegboard("search", "refund", "--json")
+        assert {hit["match_type"] for hit in ran.json} == {"keyword"}
+        assert server.url in ran.err
+        assert "pegboard model allow" in ran.err
+        assert len(server.asked) == asked
+        assert server.url in pegboard("model", "allow").out
+        assert pegboard("search", "refund", "--json").json == mine
+
+
+def test_a_board_that_asks_nobody_has_nothing_to_allow(pegboard, board):
+    assert "no service" in pegboard("model", "allow").out
+    assert pegboard("model", "allow", "--json").json == []

@@ -60,9 +60,11 @@ def test_status_of_a_source_that_was_never_read_says_so(pegboard, tools):
     assert "never synced" in pegboard("status").out
 
 
-def test_status_counts_only_vectors_of_the_present_model_as_ready(pegboard, board, monkeypatch):
+def test_status_counts_the_vectors_of_each_model_apart(pegboard, board, monkeypatch):
     monkeypatch.setenv("PEGBOARD_EMBED_DIMENSION", "64")
-    assert pegboard("status", "--json").json["embeddings"]["ready"] == 0
+    found = pegboard("status", "--json").json
+    assert found["embeddings"]["ready"] == 5
+    assert found["building"]["embeddings"]["ready"] == 0
 
 
 def test_worker_once_embeds_what_waits_and_ends(pegboard, waiting):

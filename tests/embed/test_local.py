@@ -1,5 +1,6 @@
 import hashlib
 import json
+import logging
 import math
 import shutil
 import signal
@@ -334,3 +335,75 @@ def test_a_daemon_thread_that_embeds_does_not_hold_up_the_end_of_the_interpreter
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60)
     assert done.returncode == 0, done.stderr
+
+
+GPU = ["CUDAExecutionProvider", "CPUExecutionProvider"]
+
+
+def offer(monkeypatch, providers, usable=None, error=None):
+    """Only what onnxruntime says it has is made up; sessions run on the CPU of this machine."""
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: providers)
+    asked = []
+    real = onnxruntime.InferenceSession
+
+    class Session(real):
+        def __init__(self, path, options, providers, **more):
+            asked.append(providers)
+            if error and "CUDAExecutionProvider" in providers:
+                raise error
+            super().__init__(path, options, providers=["CPUExecutionProvider"], **more)
+
+        def get_providers(self):
+            return usable or super().get_providers()
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", Session)
+    return asked
+
+
+@pytest.mark.parametrize("device", ["auto", "gpu"])
+def test_a_gpu_that_can_be_used_is_used(monkeypatch, caplog, device):
+    asked = offer(monkeypatch, GPU, usable=GPU)
+    LocalEmbedder(device=device).embed_query("a letter")
+    assert asked == [GPU]
+    assert caplog.text == ""
+
+
+def test_on_the_cpu_no_gpu_is_asked_for(monkeypatch):
+    asked = offer(monkeypatch, GPU, usable=GPU)
+    LocalEmbedder(device="cpu").embed_query("a letter")
+    assert asked == [["CPUExecutionProvider"]]
+
+
+def test_auto_without_a_gpu_takes_the_cpu_and_says_so_once(caplog, embedder):
+    caplog.set_level(logging.INFO)
+    auto = LocalEmbedder(device="auto")
+    assert auto.embed_query("a letter") == embedder.embed_query("a letter")
+    auto.embed_query("a parcel")
+    assert [each.getMessage() for each in caplog.records] == [
+        "onnxruntime offers no GPU: the model runs on the CPU"
+    ]
+
+
+@pytest.mark.parametrize("error", [None, RuntimeError("no libcudart")])
+def test_auto_with_a_gpu_that_cannot_be_used_takes_the_cpu_and_warns(
+    monkeypatch, caplog, capfd, error
+):
+    asked = offer(monkeypatch, GPU, error=error)
+    LocalEmbedder(device="auto").embed_query("a letter")
+    assert asked == [GPU, ["CPUExecutionProvider"]]
+    [record] = caplog.records
+    assert record.levelno == logging.WARNING
+    assert "CUDAExecutionProvider and cannot use it" in record.getMessage()
+    assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize("error", [None, RuntimeError("no libcudart")])
+def test_a_gpu_that_was_asked_for_and_cannot_be_used_is_an_error(monkeypatch, error):
+    offer(monkeypatch, GPU, error=error)
+    with pytest.raises(ModelUnavailable, match="CUDAExecutionProvider and cannot use it"):
+        LocalEmbedder(device="gpu").embed_query("a letter")
+
+
+def test_a_gpu_that_was_asked_for_and_is_absent_is_an_error():
+    with pytest.raises(ModelUnavailable, match="onnxruntime offers only"):
+        LocalEmbedder(device="gpu").embed_query("a letter")

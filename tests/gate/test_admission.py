@@ -22,7 +22,7 @@ PLAIN = (
     *("body", "visibility", "author", "source_protocol", "endpoint", "routing_domain"),
     *("semantic_namespace", "sensitivity_tier", "version", "manifest_text"),
 )
-LISTS = ("tags", "aliases", "tech_stack", "examples", "keywords", "target_personas")
+LISTS = ("tags", "aliases", "tech_stack", "examples", "keywords", "target_personas", "skills")
 OBJECTS = ("input_schema", "output_schema", "executor", "manifest")
 FIELDS = (*PLAIN, *LISTS, *OBJECTS, "semantic_weight", "official")
 

@@ -7,24 +7,29 @@ import select
 import subprocess
 import sys
 import time
+from array import array
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
+from making import by_hand
 from pegboard.board import maintain
 from pegboard.board.worker import Worker, WorkerSettings
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.parts import PartsEmbedder
 from pegboard.model import Entry, Item, ItemId, Vector
-from pegboard.ports import Embedder
-from pegboard.store.sqlite.store import SqliteStore
+from pegboard.ports import Embedder, Store
+from pegboard.store.postgres.store import PostgresStore
 from pegboard.text import embedding_text
 
 BOUND = 60.0
 """Seconds after which a wait is given up. Nothing here is expected to take nearly as long."""
+
+BOTH = ("sqlite", "postgres")
+"""For a module whose tests hold whichever store the board has: `STORES = BOTH`."""
 
 VICTIM = Path(__file__).with_name("reliability_victim.py")
 VERBS = ("create", "close", "list", "merge", "rename", "archive")
@@ -48,40 +53,95 @@ def numbered(count: int) -> list[Item]:
     return [item(f"tool_{n}", f"Counts {n} sheep over fence {n % 7}.") for n in range(count)]
 
 
-def worker(store: SqliteStore, embedder: Embedder, **settings: Any) -> Worker:
+def worker(store: Store, embedder: Embedder, **settings: Any) -> Worker:
     return Worker(store, embedder, WorkerSettings(**settings))
 
 
 def sql(path: Path, statement: str, params: Mapping[str, Any] | None = None) -> list[Any]:
-    """Asked on a connection of its own, past all of Pegboard."""
+    """Asked of a board in a file on a connection of its own, past all of Pegboard."""
     with contextlib.closing(apsw.Connection(str(path))) as connection:
         connection.set_busy_timeout(int(BOUND * 1000))
         return list(connection.execute(statement, params))
 
 
-def entries(store: SqliteStore) -> list[Entry]:
+class TaskRow(NamedTuple):
+    """A task as it is written on the board."""
+
+    name: str
+    status: str
+    attempts: int
+    wait: float
+    """Seconds from its last change to its next attempt; below 0 if it is due."""
+    owner: str | None
+    error: str
+
+
+TASKS_IN_SQLITE = """
+SELECT i.name, t.status, t.attempts, t.next_attempt_at - t.updated_at, t.lease_owner, t.last_error
+FROM embedding_tasks t JOIN items i ON i.key = t.item_key ORDER BY t.id"""
+TASKS_IN_POSTGRES = """
+SELECT i.name, t.status, t.attempt_count,
+  CAST(extract(epoch FROM greatest(t.next_attempt_ts, 'epoch') - t.update_ts) AS float8),
+  t.lease_owner, t.last_error
+FROM embedding_tasks t JOIN items i ON i.key = t.entity_id ORDER BY t.task_id"""
+
+
+def tasks(store: Store) -> list[TaskRow]:
+    in_postgres = isinstance(store, PostgresStore)
+    found = by_hand(store, TASKS_IN_POSTGRES if in_postgres else TASKS_IN_SQLITE)
+    return [TaskRow(*row) for row in found]
+
+
+def held(store: Store) -> int:
+    """How many tasks somebody has in hand."""
+    return sum(task.status == "running" for task in tasks(store))
+
+
+def end_leases(store: Store) -> None:
+    """As time does."""
+    past = "to_timestamp(1)" if isinstance(store, PostgresStore) else "1.0"
+    by_hand(store, f"UPDATE embedding_tasks SET lease_until = {past}")
+
+
+def make_due(store: Store) -> None:
+    in_postgres = isinstance(store, PostgresStore)
+    past = "next_attempt_ts = '-infinity'" if in_postgres else "next_attempt_at = 0"
+    by_hand(store, f"UPDATE embedding_tasks SET {past}")
+
+
+def entries(store: Store) -> list[Entry]:
     return store.items.page(0, 10_000)
 
 
-def waiting(store: SqliteStore) -> int:
+def waiting(store: Store) -> int:
     """How many tasks are still to be done."""
-    found = store.database.rows("SELECT count(*) FROM embedding_tasks WHERE status <> 'failed'")
-    return int(found[0][0])
+    return sum(task.status != "failed" for task in tasks(store))
 
 
-def standing(store: SqliteStore) -> dict[str, int]:
+def standing(store: Store) -> dict[str, int]:
     """How many active items have which status, by its name."""
     return dict(Counter(e.embedding.status.value for e in entries(store) if e.active))
 
 
-def vectors(store: SqliteStore) -> dict[str, Vector]:
-    rows = store.database.rows(
-        "SELECT i.id, v.vector FROM vectors v JOIN items i ON i.key = v.item_key"
-    )
+VECTORS = "SELECT i.id, {vector} FROM vectors v JOIN items i ON i.key = v.item_key"
+
+
+def vectors(store: Store) -> dict[str, Vector]:
+    """Of boards with one model."""
+    if isinstance(store, PostgresStore):
+        said = by_hand(store, VECTORS.format(vector="CAST(v.embedding AS text)"))
+        rows = [(item_id, _from_text(text)) for item_id, text in said]
+    else:
+        rows = by_hand(store, VECTORS.format(vector="v.vector"))
+    assert len(dict(rows)) == len(rows), "an item has two vectors"
     return dict(rows)
 
 
-def assert_whole(store: SqliteStore, embedder: Embedder) -> None:
+def _from_text(text: str) -> Vector:
+    return Vector(array("f", map(float, text.strip("[]").split(","))).tobytes())
+
+
+def assert_whole(store: Store, embedder: Embedder) -> None:
     """Nothing broken, nothing waiting, and every vector is that of its item's present text.
 
     A command embeds the parts of a text apart; a worker with a bare embedder, all of it at once.
@@ -137,7 +197,7 @@ class ToolFolder:
         else:
             self.write("fickle", f"Archive the {rng.choice(THINGS)} that changes its mind.")
 
-    def on(self, store: SqliteStore) -> dict[str, str]:
+    def on(self, store: Store) -> dict[str, str]:
         """Name and description of every active item of a board."""
         return {e.item.name: e.item.description for e in entries(store) if e.active}
 

@@ -17,8 +17,7 @@ from pegboard.cli.shared import stop_on_signals
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import EXIT_INTERRUPTED
 from pegboard.model import Item, ItemId, Vector, Version
-from pegboard.store.sqlite.items import SqliteItems
-from pegboard.store.sqlite.ledger import SqliteLedger
+from pegboard.store.opening import open_store
 from pegboard.store.sqlite.store import SqliteStore
 
 
@@ -41,29 +40,9 @@ class BlockedEmbedder(HashedEmbedder):
         return found
 
 
-class BlockedItems(SqliteItems):
-    """Stops between the last put of a sync and its retiring."""
-
-    def retire(self, *arguments: Any, **named: Any) -> tuple[int, int]:
-        say("retiring")
-        wait_to_be_let_go()
-        return super().retire(*arguments, **named)
-
-
-class BlockedLedger(SqliteLedger):
-    """Stops between a put of a sync and the forgetting of rejections that it settles."""
-
-    def settle(self, *arguments: Any, **named: Any) -> None:
-        say("settling")
-        wait_to_be_let_go()
-        super().settle(*arguments, **named)
-
-
 def hold_claim(board: str, batch: str) -> None:
-    worker = Worker(
-        SqliteStore(Path(board)), BlockedEmbedder(256), WorkerSettings(batch_size=int(batch))
-    )
-    worker.step()
+    settings = WorkerSettings(batch_size=int(batch))
+    Worker(open_store(board), BlockedEmbedder(256), settings).step()
     say("finished")
 
 
@@ -72,33 +51,48 @@ def work_until_stopped(board: str) -> None:
     with stop_on_signals() as stop:
         threading.Thread(target=lambda: (stop.wait(), say("stopping")), daemon=True).start()
         try:
-            Worker(SqliteStore(Path(board)), BlockedEmbedder(256), WorkerSettings()).run(stop)
+            Worker(open_store(board), BlockedEmbedder(256), WorkerSettings()).run(stop)
         except KeyboardInterrupt:
             sys.exit(EXIT_INTERRUPTED)
 
 
 def hold_lock(board: str) -> None:
+    """Only a board in a file has one lock for all of it."""
     with SqliteStore(Path(board)).database.write():
         say("locked")
         wait_to_be_let_go()
 
 
 def hold_retire(board: str) -> None:
+    """Stops between the last put of a sync and its retiring."""
     with Pegboard.open(board) as pegboard:
-        pegboard.store.items = BlockedItems(pegboard.store.database)
+        _hold(pegboard.store.items, "retire", "retiring")
         pegboard.sync()
 
 
 def hold_settle(board: str) -> None:
+    """Stops between a put of a sync and the forgetting of rejections that it settles."""
     with Pegboard.open(board) as pegboard:
-        pegboard.store.ledger = BlockedLedger(pegboard.store.database)
+        _hold(pegboard.store.ledger, "settle", "settling")
         pegboard.sync()
+
+
+def _hold(part: object, method: str, word: str) -> None:
+    """Stops in front of this method until it is let go."""
+    does = getattr(part, method)
+
+    def held(*arguments: Any, **named: Any) -> Any:
+        say(word)
+        wait_to_be_let_go()
+        return does(*arguments, **named)
+
+    setattr(part, method, held)
 
 
 def make_board(board: str) -> None:
     say("ready")
     wait_to_be_let_go()
-    SqliteStore(Path(board), create=True).close()
+    open_store(board, create=True).close()
 
 
 def sync_often(board: str, rounds: str) -> None:
@@ -116,7 +110,7 @@ def search_often(board: str, rounds: str) -> None:
 
 def rewrite_one_item(board: str) -> None:
     """One item, again and again in another version, until it is let go."""
-    store = SqliteStore(Path(board))
+    store = open_store(board)
     with stop_on_signals() as stop:
         number = 0
         while not stop.is_set():
@@ -139,7 +133,7 @@ def _versioned(number: int) -> Item:
 def stop_while_idle(board: str, times: str) -> None:
     """A worker with nothing to do is told to stop, at a random moment of its waiting."""
     settings = WorkerSettings(poll_seconds=0.00001)
-    store = SqliteStore(Path(board))
+    store = open_store(board)
     for _ in range(int(times)):
         with stop_on_signals() as stop:
             signal.signal(signal.SIGALRM, signal.getsignal(signal.SIGTERM))

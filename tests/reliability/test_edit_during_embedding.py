@@ -3,13 +3,14 @@
 import math
 from collections.abc import Callable, Sequence
 
-from reliability_parts import assert_whole, entries, item, numbered, vectors, waiting, worker
+from reliability_parts import BOTH, assert_whole, entries, item, numbered, vectors, waiting, worker
 
 from pegboard.board import maintain
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.model import DEFAULT_NAMESPACE, EmbeddingStatus, Entry, SourceRecord, Vector
-from pegboard.store.sqlite.store import SqliteStore
+from pegboard.ports import Store
 
+STORES = BOTH
 PLAIN = HashedEmbedder(64)
 TARGET = PLAIN.fingerprint
 OLD = item("mail", "Sends a letter to a colleague.")
@@ -31,19 +32,19 @@ class MeddlingEmbedder(HashedEmbedder):
         return found
 
 
-def entry(store: SqliteStore, name: str = "mail") -> Entry:
+def entry(store: Store, name: str = "mail") -> Entry:
     found = store.items.get(item(name).id, DEFAULT_NAMESPACE)
     assert found is not None
     return found
 
 
-def retire_everything(store: SqliteStore) -> None:
+def retire_everything(store: Store) -> None:
     """As a sync does that finds its source empty."""
     assert store.items.retire("demo", [], began=math.inf, purge_before=0.0) == (1, 0)
 
 
 def test_an_edit_during_the_call_never_leaves_the_old_vector_under_the_new_text(
-    store: SqliteStore,
+    store: Store,
 ) -> None:
     store.items.put([OLD], TARGET)
     hand = worker(store, MeddlingEmbedder(lambda: store.items.put([NEW], TARGET)))
@@ -60,7 +61,7 @@ def test_an_edit_during_the_call_never_leaves_the_old_vector_under_the_new_text(
 
 
 def test_an_edit_of_something_that_is_not_embedded_lets_the_vector_be_hung(
-    store: SqliteStore,
+    store: Store,
 ) -> None:
     store.items.put([OLD], TARGET)
     edited = OLD._replace(author="somebody else", body="A longer text that is not embedded.")
@@ -74,7 +75,7 @@ def test_an_edit_of_something_that_is_not_embedded_lets_the_vector_be_hung(
 
 
 def test_an_item_retired_during_the_call_stays_retired_and_can_come_back(
-    store: SqliteStore,
+    store: Store,
 ) -> None:
     store.items.put([OLD], TARGET)
     hand = worker(store, MeddlingEmbedder(lambda: retire_everything(store)))
@@ -90,7 +91,7 @@ def test_an_item_retired_during_the_call_stays_retired_and_can_come_back(
     assert_whole(store, PLAIN)
 
 
-def test_an_item_removed_during_the_call_leaves_nothing_behind(store: SqliteStore) -> None:
+def test_an_item_removed_during_the_call_leaves_nothing_behind(store: Store) -> None:
     store.ledger.add_source(SourceRecord(name="demo", kind="pytools", location="/demo"))
     store.items.put([OLD], TARGET)
     meddling = MeddlingEmbedder(lambda: store.ledger.remove_source("demo"))
@@ -102,7 +103,7 @@ def test_an_item_removed_during_the_call_leaves_nothing_behind(store: SqliteStor
     assert maintain.check(store) == []
 
 
-def test_a_task_written_during_the_call_for_another_item_is_not_lost(store: SqliteStore) -> None:
+def test_a_task_written_during_the_call_for_another_item_is_not_lost(store: Store) -> None:
     store.items.put([OLD], TARGET)
     other = item("calendar", "Makes an appointment.")
 
@@ -120,7 +121,7 @@ def test_a_task_written_during_the_call_for_another_item_is_not_lost(store: Sqli
 
 
 def test_an_edit_and_its_undoing_during_the_call_end_with_the_right_vector(
-    store: SqliteStore,
+    store: Store,
 ) -> None:
     store.items.put([OLD], TARGET)
 
@@ -136,7 +137,7 @@ def test_an_edit_and_its_undoing_during_the_call_end_with_the_right_vector(
 
 
 def test_an_edit_during_the_call_that_then_fails_is_embedded_all_the_same(
-    store: SqliteStore,
+    store: Store,
 ) -> None:
     store.items.put([OLD], TARGET)
 
@@ -154,7 +155,7 @@ def test_an_edit_during_the_call_that_then_fails_is_embedded_all_the_same(
 
 
 def test_one_edit_in_a_batch_does_not_keep_the_others_from_their_vectors(
-    store: SqliteStore,
+    store: Store,
 ) -> None:
     store.items.put([*numbered(9), OLD], TARGET)
     hand = worker(store, MeddlingEmbedder(lambda: store.items.put([NEW], TARGET)))
@@ -167,7 +168,7 @@ def test_one_edit_in_a_batch_does_not_keep_the_others_from_their_vectors(
     assert_whole(store, PLAIN)
 
 
-def test_a_refresh_asked_for_during_the_call_breaks_nothing(store: SqliteStore) -> None:
+def test_a_refresh_asked_for_during_the_call_breaks_nothing(store: Store) -> None:
     store.items.put([OLD], TARGET)
 
     def refresh() -> None:
@@ -180,7 +181,7 @@ def test_a_refresh_asked_for_during_the_call_breaks_nothing(store: SqliteStore) 
     assert_whole(store, PLAIN)
 
 
-def test_embedding_switched_off_during_the_call_leaves_a_valid_board(store: SqliteStore) -> None:
+def test_embedding_switched_off_during_the_call_leaves_a_valid_board(store: Store) -> None:
     store.items.put([OLD], TARGET)
 
     assert worker(store, MeddlingEmbedder(store.tasks.disable)).step() is True

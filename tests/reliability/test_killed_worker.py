@@ -9,28 +9,32 @@ from pathlib import Path
 
 import pytest
 from reliability_parts import (
+    BOTH,
     HASHED,
     Machine,
     assert_whole,
+    end_leases,
     ended,
     heard,
+    held,
     item,
     killed,
     numbered,
-    sql,
+    standing,
+    tasks,
     vectors,
     worker,
 )
 
 from pegboard.app import quiet
 from pegboard.board import maintain
-from pegboard.store.sqlite.store import SqliteStore
+from pegboard.ports import Store
 
-LEASES = "SELECT lease_owner, attempts FROM embedding_tasks WHERE status = 'running'"
+STORES = BOTH
 
 
 @pytest.fixture
-def waiting(store: SqliteStore) -> SqliteStore:
+def waiting(store: Store) -> Store:
     """A store with twenty items that wait for their vectors."""
     store.items.put(numbered(20), HASHED.fingerprint)
     return store
@@ -38,11 +42,11 @@ def waiting(store: SqliteStore) -> SqliteStore:
 
 @pytest.mark.parametrize("batch", [1, 7, 20])
 def test_a_worker_killed_between_claim_and_finish_loses_nothing(
-    board: Path, waiting: SqliteStore, machine: Machine, batch: int
+    board: Path, waiting: Store, machine: Machine, batch: int
 ) -> None:
     victim = machine.victim("hold_claim", board, str(batch))
     heard(victim, "claimed")
-    assert len(sql(board, LEASES)) == batch
+    assert held(waiting) == batch
 
     assert killed(victim) == -9
 
@@ -56,7 +60,7 @@ def test_a_worker_killed_between_claim_and_finish_loses_nothing(
 
 
 def test_ten_workers_killed_in_a_row_bring_no_task_near_its_last_attempt(
-    board: Path, waiting: SqliteStore, machine: Machine
+    board: Path, waiting: Store, machine: Machine
 ) -> None:
     for _ in range(10):
         worker(waiting, HASHED).release_dead()
@@ -65,18 +69,18 @@ def test_ten_workers_killed_in_a_row_bring_no_task_near_its_last_attempt(
         killed(victim)
 
     # Four times five tasks that were new, then six that were not, one by one.
-    assert sql(board, "SELECT max(attempts), sum(attempts) FROM embedding_tasks") == [(2, 26)]
+    attempts = [task.attempts for task in tasks(waiting)]
+    assert (max(attempts), sum(attempts)) == (2, 26)
     worker(waiting, HASHED).drain(threading.Event(), quiet)
     assert_whole(waiting, HASHED)
 
 
 DIES_OF_ONE_TEXT = """
 import os, signal, sys, threading
-from pathlib import Path
 from pegboard.app import quiet
 from pegboard.board.worker import Worker, WorkerSettings
 from pegboard.embed.hashed import HashedEmbedder
-from pegboard.store.sqlite.store import SqliteStore
+from pegboard.store.opening import open_store
 
 class Mortal(HashedEmbedder):
     def embed(self, texts):
@@ -84,13 +88,13 @@ class Mortal(HashedEmbedder):
             os.kill(os.getpid(), signal.SIGKILL)
         return super().embed(texts)
 
-store = SqliteStore(Path(sys.argv[1]))
+store = open_store(sys.argv[1])
 Worker(store, Mortal(), WorkerSettings(max_attempts=3)).drain(threading.Event(), quiet)
 """
 
 
 def test_a_text_that_kills_its_workers_is_given_up_and_takes_no_other_with_it(
-    board: Path, waiting: SqliteStore
+    board: Path, waiting: Store
 ) -> None:
     waiting.items.put([item("poison", "Is deadly.")], HASHED.fingerprint)
     ends = []
@@ -100,14 +104,15 @@ def test_a_text_that_kills_its_workers_is_given_up_and_takes_no_other_with_it(
         ends.append(done.returncode)
 
     assert ends == [-signal.SIGKILL] * 3 + [0]
-    unready = "SELECT name, embedding_status FROM items WHERE embedding_status <> 'ready'"
-    assert sql(board, unready) == [("poison", "failed")]
-    assert sql(board, "SELECT last_error FROM embedding_tasks") == [("its worker died 3 times",)]
+    assert standing(waiting) == {"ready": 20, "failed": 1}
+    [given_up] = tasks(waiting)
+    assert given_up.name == "poison"
+    assert (given_up.status, given_up.error) == ("failed", "its worker died 3 times")
     assert maintain.check(waiting) == []
 
 
 def test_the_leases_of_a_dead_process_are_taken_back_at_once(
-    board: Path, waiting: SqliteStore, machine: Machine
+    board: Path, waiting: Store, machine: Machine
 ) -> None:
     victim = machine.victim("hold_claim", board, "6")
     heard(victim, "claimed")
@@ -115,12 +120,12 @@ def test_the_leases_of_a_dead_process_are_taken_back_at_once(
 
     assert worker(waiting, HASHED).release_dead() == 6
 
-    assert sql(board, LEASES) == []
+    assert held(waiting) == 0
     assert maintain.check(waiting) == []
 
 
 def test_a_dead_process_is_noticed_before_its_parent_has_buried_it(
-    board: Path, waiting: SqliteStore, machine: Machine
+    board: Path, waiting: Store, machine: Machine
 ) -> None:
     victim = machine.victim("hold_claim", board, "6")
     heard(victim, "claimed")
@@ -131,7 +136,7 @@ def test_a_dead_process_is_noticed_before_its_parent_has_buried_it(
 
 
 def test_the_leases_of_a_living_process_are_left_to_it(
-    board: Path, waiting: SqliteStore, machine: Machine
+    board: Path, waiting: Store, machine: Machine
 ) -> None:
     living = machine.victim("hold_claim", board, "20")
     heard(living, "claimed")
@@ -139,7 +144,7 @@ def test_the_leases_of_a_living_process_are_left_to_it(
 
     assert other.release_dead() == 0
     assert other.step() is False
-    assert len(sql(board, LEASES)) == 20
+    assert held(waiting) == 20
 
     code, said, _ = _let_go(living)
     assert (code, said.strip()) == (0, "finished")
@@ -147,7 +152,7 @@ def test_the_leases_of_a_living_process_are_left_to_it(
 
 
 def test_a_lease_of_another_machine_is_respected_until_it_expires(
-    board: Path, waiting: SqliteStore, machine: Machine
+    board: Path, waiting: Store, machine: Machine
 ) -> None:
     gone = machine.victim("hold_claim", board, "1")
     heard(gone, "claimed")
@@ -161,17 +166,17 @@ def test_a_lease_of_another_machine_is_respected_until_it_expires(
     assert here.release_dead() == 0
     assert here.step() is False
 
-    sql(board, "UPDATE embedding_tasks SET lease_until = 1.0")
+    end_leases(waiting)
     here.drain(threading.Event(), quiet)
     assert_whole(waiting, HASHED)
 
 
 def test_a_worker_whose_lease_was_taken_over_does_no_harm_when_it_finishes_late(
-    board: Path, waiting: SqliteStore, machine: Machine
+    board: Path, waiting: Store, machine: Machine
 ) -> None:
     slow = machine.victim("hold_claim", board, "20")
     heard(slow, "claimed")
-    sql(board, "UPDATE embedding_tasks SET lease_until = 1.0")
+    end_leases(waiting)
     quick = worker(waiting, HASHED)
     quick.drain(threading.Event(), quiet)
     assert quick.report.embedded == 20

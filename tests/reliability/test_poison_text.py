@@ -3,22 +3,31 @@
 import math
 import struct
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
-from reliability_parts import assert_whole, item, numbered, sql, standing, vectors, worker
+from reliability_parts import (
+    BOTH,
+    assert_whole,
+    item,
+    make_due,
+    numbered,
+    standing,
+    tasks,
+    vectors,
+    worker,
+)
 
 from pegboard.app import Pegboard
 from pegboard.board import maintain
-from pegboard.config import EmbedSettings, Settings
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.model import DEFAULT_NAMESPACE, EmbeddingState, EmbeddingStatus, Vector
-from pegboard.store.sqlite.store import SqliteStore
+from pegboard.ports import Store
+from pegboard.settings import EmbedSettings, Settings
 
+STORES = BOTH
 PLAIN = HashedEmbedder(256)
 TARGET = PLAIN.fingerprint
 POISON = item("poison", "This text is arsenic to the model.")
-TASK = "SELECT attempts, status, next_attempt_at - updated_at, last_error FROM embedding_tasks"
 SETTINGS = {"max_attempts": 4, "retry_seconds": 1000.0, "max_retry_seconds": 1e9}
 
 
@@ -61,17 +70,13 @@ class LostEmbedder(HashedEmbedder):
         return [Vector(struct.pack("<256f", *[self._number] * 256)) for _ in texts]
 
 
-def state(store: SqliteStore) -> EmbeddingState:
+def state(store: Store) -> EmbeddingState:
     entry = store.items.get(POISON.id, DEFAULT_NAMESPACE)
     assert entry is not None
     return entry.embedding
 
 
-def make_due(board: Path) -> None:
-    sql(board, "UPDATE embedding_tasks SET next_attempt_at = 0")
-
-
-def test_a_text_that_cannot_be_embedded_does_not_hold_up_the_others(store: SqliteStore) -> None:
+def test_a_text_that_cannot_be_embedded_does_not_hold_up_the_others(store: Store) -> None:
     store.items.put([*numbered(4), POISON, *numbered(9)[4:]], TARGET)
     hand = worker(store, AllergicEmbedder(), **SETTINGS)
 
@@ -85,19 +90,19 @@ def test_a_text_that_cannot_be_embedded_does_not_hold_up_the_others(store: Sqlit
 
 
 def test_it_is_tried_again_after_ever_longer_waits_and_then_given_up_with_a_reason(
-    board: Path, store: SqliteStore
+    store: Store,
 ) -> None:
     store.items.put([POISON], TARGET)
     hand = worker(store, AllergicEmbedder(), **SETTINGS)
     waits = []
     for attempt in (1, 2, 3):
         assert hand.step() is True
-        ((attempts, status, wait, error),) = sql(board, TASK)
-        assert (attempts, status) == (attempt, "pending")
-        assert error
-        waits.append(wait)
+        [task] = tasks(store)
+        assert (task.attempts, task.status) == (attempt, "pending")
+        assert task.error
+        waits.append(task.wait)
         assert hand.step() is False
-        make_due(board)
+        make_due(store)
 
     assert hand.step() is True
 
@@ -106,13 +111,13 @@ def test_it_is_tried_again_after_ever_longer_waits_and_then_given_up_with_a_reas
     assert hand.report.failed == 1
     assert state(store).status is EmbeddingStatus.FAILED
     assert state(store).error
-    assert sql(board, "SELECT status, lease_owner FROM embedding_tasks") == [("failed", None)]
+    assert [(task.status, task.owner) for task in tasks(store)] == [("failed", None)]
     assert hand.step() is False
     assert maintain.check(store) == []
 
 
 def test_a_failed_text_can_be_revived_and_then_becomes_ready(
-    board: Path, store: SqliteStore
+    store: Store,
 ) -> None:
     store.items.put([POISON], TARGET)
     worker(store, AllergicEmbedder(), max_attempts=1).step()
@@ -123,16 +128,15 @@ def test_a_failed_text_can_be_revived_and_then_becomes_ready(
 
     assert state(store).status is EmbeddingStatus.PENDING
     assert state(store).error == ""
-    assert sql(board, "SELECT status, attempts, last_error FROM embedding_tasks") == [
-        ("pending", 0, "")
-    ]
+    [task] = tasks(store)
+    assert (task.status, task.attempts, task.error) == ("pending", 0, "")
     assert maintain.check(store) == []
     pegboard.worker().step()
     assert_whole(store, PLAIN)
 
 
 def test_a_failed_text_is_found_by_words_and_tried_again_when_it_is_edited(
-    store: SqliteStore,
+    store: Store,
 ) -> None:
     store.items.put([POISON], TARGET)
     worker(store, AllergicEmbedder(), max_attempts=1).step()
@@ -148,7 +152,7 @@ def test_a_failed_text_is_found_by_words_and_tried_again_when_it_is_edited(
 
 @pytest.mark.parametrize("number", [0.0, math.nan, math.inf])
 def test_a_vector_without_a_direction_is_not_hung_and_does_not_break_the_search(
-    store: SqliteStore, number: float
+    store: Store, number: float
 ) -> None:
     store.items.put(numbered(3), TARGET)
 
@@ -161,13 +165,13 @@ def test_a_vector_without_a_direction_is_not_hung_and_does_not_break_the_search(
 
 @pytest.mark.parametrize("embedder", [ShortEmbedder(), LongEmbedder(), NarrowEmbedder()])
 def test_an_answer_of_the_wrong_shape_is_a_failure_and_nothing_is_hung(
-    board: Path, store: SqliteStore, embedder: HashedEmbedder
+    store: Store, embedder: HashedEmbedder
 ) -> None:
     store.items.put(numbered(3), TARGET)
     hand = worker(store, embedder, max_attempts=2)
 
     assert hand.step() is True
-    make_due(board)
+    make_due(store)
     assert [hand.step() for _ in range(4)] == [True, True, True, False]
 
     assert vectors(store) == {}

@@ -4,9 +4,8 @@ import random
 import subprocess
 from pathlib import Path
 
-import pytest
 from reliability_parts import (
-    BOUND,
+    BOTH,
     HASHED,
     Machine,
     ToolFolder,
@@ -15,29 +14,34 @@ from reliability_parts import (
     heard,
     item,
     killed,
-    numbered,
-    standing,
-    vectors,
-    worker,
 )
 
-from pegboard.app import Pegboard
 from pegboard.board import maintain
-from pegboard.config import EmbedSettings, Settings
-from pegboard.errors import BoardBusy
+from pegboard.ports import Store
+from pegboard.store.opening import open_store
 from pegboard.store.sqlite.store import SqliteStore
 
-ROUNDS = "20"
+STORES = BOTH
+ROUNDS = {"sqlite": 20, "postgres": 8}
+READS = {"sqlite": 2000, "postgres": 500}
+CHECKS = {"sqlite": 200, "postgres": 50}
+
+
+def often(counts: dict[str, int], board: Path | str) -> int:
+    """A server takes longer to ask than a file."""
+    return counts["sqlite" if isinstance(board, Path) else "postgres"]
 
 
 def test_two_processes_sync_and_two_search_one_board_at_once_without_error(
     tmp_path: Path, board: Path, machine: Machine
 ) -> None:
-    tools = ToolFolder(tmp_path / "tools", 60)
-    for command in (["init"], ["add", "folder", tools.root], ["sync"]):
+    tools, still = ToolFolder(tmp_path / "tools", 60), ToolFolder(tmp_path / "still", 0)
+    still.write("keeper", "Archive the invoice.")
+    folders = [["add", "folder", each.root] for each in (tools, still)]
+    for command in (["init"], *folders, ["sync"]):
         assert machine.pegboard(*command, "--board", board).returncode == 0
     loops = [
-        machine.victim(role, board, ROUNDS)
+        machine.victim(role, board, str(often(ROUNDS, board)))
         for role in ("sync_often", "search_often", "sync_often", "search_often")
     ]
     rng = random.Random(4)
@@ -52,8 +56,8 @@ def test_two_processes_sync_and_two_search_one_board_at_once_without_error(
     assert machine.pegboard("sync", "--board", board).returncode == 0
     checked = machine.pegboard("doctor", "--board", board)
     assert checked.returncode == 0, checked.stdout
-    store = SqliteStore(board)
-    assert tools.on(store) == tools.described
+    store = open_store(board)
+    assert tools.on(store) == tools.described | still.described
     assert_whole(store, HASHED)
     store.close()
 
@@ -67,24 +71,24 @@ def _still_running(process: subprocess.Popen[bytes]) -> bool:
 
 
 def test_a_check_made_while_another_process_writes_finds_nothing_wrong(
-    board: Path, store: SqliteStore, machine: Machine
+    board: Path, store: Store, machine: Machine
 ) -> None:
     writer = machine.victim("rewrite_one_item", board)
     heard(writer, "writing")
 
-    found = [broken for _ in range(200) for broken in maintain.check(store)]
+    found = [broken for _ in range(often(CHECKS, board)) for broken in maintain.check(store)]
 
     assert killed(writer) == -9
     assert found == []
 
 
 def test_an_item_shown_while_another_process_writes_is_never_half_of_two_versions(
-    board: Path, store: SqliteStore, machine: Machine
+    board: Path, store: Store, machine: Machine
 ) -> None:
     writer = machine.victim("rewrite_one_item", board)
     heard(writer, "writing")
 
-    for _ in range(2000):
+    for _ in range(often(READS, board)):
         entry = store.items.get(item("moving").id, "public")
         assert entry is not None
         assert entry.item.version is not None
@@ -108,62 +112,3 @@ def test_many_processes_may_make_the_same_board_at_once(tmp_path: Path, machine:
         made = SqliteStore(path)
         assert maintain.check(made) == []
         made.close()
-
-
-def test_a_board_that_another_process_keeps_locked_is_said_to_be_busy(
-    board: Path, store: SqliteStore, machine: Machine
-) -> None:
-    store.items.put(numbered(3), HASHED.fingerprint)
-    holder = machine.victim("hold_lock", board)
-    heard(holder, "locked")
-    impatient = SqliteStore(board, busy_seconds=0.2)
-
-    with pytest.raises(BoardBusy) as refused:
-        impatient.items.put(numbered(4), HASHED.fingerprint)
-
-    assert str(board) in refused.value.message
-    assert "locked by another process" in refused.value.message
-    assert "try again" in refused.value.hint
-    killed(holder)
-    assert impatient.items.put(numbered(4), HASHED.fingerprint).added == 1
-    assert maintain.check(impatient) == []
-    impatient.close()
-
-
-def test_readers_go_on_while_another_process_keeps_the_board_locked(
-    board: Path, store: SqliteStore, machine: Machine
-) -> None:
-    store.items.put(numbered(3), HASHED.fingerprint)
-    worker(store, HASHED).step()
-    holder = machine.victim("hold_lock", board)
-    heard(holder, "locked")
-
-    with Pegboard(
-        SqliteStore(board, busy_seconds=0.2), Settings(embed=EmbedSettings(provider="test"))
-    ) as pegboard:
-        assert len(pegboard.search("count the sheep").hits) == 3
-        assert pegboard.status().sources == []
-        assert standing(store) == {"ready": 3}
-        assert pegboard.check() == []
-    found = machine.pegboard("search", "sheep", "--board", board)
-    assert (found.returncode, found.stderr) == (0, "")
-    assert holder.poll() is None
-
-
-def test_a_worker_that_meets_a_locked_board_gives_nothing_up(
-    board: Path, store: SqliteStore, machine: Machine
-) -> None:
-    store.items.put(numbered(3), HASHED.fingerprint)
-    holder = machine.victim("hold_lock", board)
-    heard(holder, "locked")
-    impatient = SqliteStore(board, busy_seconds=0.2)
-
-    with pytest.raises(BoardBusy):
-        worker(impatient, HASHED).step()
-
-    assert vectors(store) == {}
-    holder.kill()
-    holder.wait(BOUND)
-    assert worker(impatient, HASHED).step() is True
-    assert_whole(store, HASHED)
-    impatient.close()

@@ -11,9 +11,9 @@ from reliability_parts import ToolFolder, assert_whole, sql, vectors
 
 from pegboard.app import Pegboard
 from pegboard.board import maintain
-from pegboard.config import EmbedSettings, Settings
 from pegboard.embed.local import WEIGHTS, LocalEmbedder
 from pegboard.errors import ModelUnavailable
+from pegboard.settings import EmbedSettings, Settings
 from pegboard.store.sqlite.store import SqliteStore
 
 UNTOUCHED = [("pending", 0, None, 0.0)]

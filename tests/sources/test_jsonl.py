@@ -158,16 +158,17 @@ def test_parameters_that_make_no_sense_are_passed_over(tmp_path):
     assert second.fields["description"] == ""
 
 
-def test_tags_are_taken_if_all_are_text(tmp_path):
+@pytest.mark.parametrize("name", ["tags", "skills"])
+def test_tags_and_skills_are_taken_if_all_are_text(tmp_path, name):
     first, second = scan(
         write(
             tmp_path,
-            {"id": "a", "name": "a", "tags": ["x", "y"]},
-            {"id": "b", "name": "b", "tags": ["x", 1]},
+            {"id": "a", "name": "a", name: ["x", "y"]},
+            {"id": "b", "name": "b", name: ["x", 1]},
         )
     )
-    assert first.fields["tags"] == ["x", "y"]
-    assert "tags" not in second.fields
+    assert first.fields[name] == ["x", "y"]
+    assert name not in second.fields
 
 
 def test_a_missing_file_is_an_error_of_the_source(tmp_path):
@@ -196,7 +197,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=8,
 )
-KEYS = ("id", "name", "category", "description", "parameters", "tags")
+KEYS = ("id", "name", "category", "description", "parameters", "tags", "skills")
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from making import entry_of, hang, make_file, make_item, retire, word_hits, work
-from pegboard.errors import BoardCorrupt, BoardMissing, BoardTooNew
+from pegboard.errors import BoardCorrupt, BoardError, BoardMissing, BoardTooNew
 from pegboard.model import SourceRecord, Version
 from pegboard.store.queries import load, migrations
 from pegboard.store.sqlite.store import SqliteStore
@@ -243,7 +243,7 @@ def test_several_threads_use_one_store_at_once(store, embedder):
 
 def test_a_put_that_fails_half_way_leaves_nothing_behind(store, embedder):
     twice = Version("1.0.0", "aaa", files=(make_file("a.py"), make_file("a.py")))
-    with pytest.raises(apsw.ConstraintError):
+    with pytest.raises((apsw.ConstraintError, BoardError)):
         store.items.put([make_item("good"), make_item("bad", version=twice)], embedder.fingerprint)
     assert store.items.page(0, 10) == []
     assert store.tasks.waiting(embedder.fingerprint) == 0
@@ -256,13 +256,14 @@ def plan(store, topic, name, params):
     return [row[3] for row in store.database.rows(f"EXPLAIN QUERY PLAN {sql}", params)]
 
 
-@pytest.mark.parametrize("query", ["due", "claim_fresh", "claim_again"])
+@pytest.mark.parametrize("query", ["due", "namespaces", "claim_fresh", "claim_again"])
 def test_a_claim_looks_tasks_up_by_their_index(sqlite_store, query):
     steps = plan(
         sqlite_store,
         "tasks",
         query,
-        {"fingerprint": 1, "owner": "me", "limit": 9, "lease_until": 9, "now": 0},
+        {"fingerprint": 1, "owner": "me", "limit": 9, "lease_until": 9, "now": 0}
+        | {"namespace": "public", "after": ""},
     )
     assert any("INDEX embedding_tasks_claim (fingerprint=? AND status=?" in s for s in steps)
     assert not [step for step in steps if step.startswith("SCAN embedding_tasks")]

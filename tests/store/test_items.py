@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from making import (
     OTHER_MODEL,
     SOURCE,
+    by_hand,
     entry_of,
     hang,
     items,
@@ -42,11 +43,8 @@ VERSION = Version("1.0.0", "aaa", {"a": 1}, "a: 1", "first", (make_file("a.py"),
 
 def override(store, item, description):
     """A person's edit, made by hand and completed by a put of the same item."""
-    with store.database.write() as tx:
-        tx.execute(
-            "UPDATE items SET manual_override = 1, description = ? WHERE id = ?",
-            (description, item.id),
-        )
+    edit = "UPDATE items SET manual_override = true, description = :said WHERE id = :id"
+    by_hand(store, edit, said=description, id=item.id)
     store.items.put([item], None, rewrite=True)
 
 
@@ -103,6 +101,7 @@ CHANGES = {
     "sensitivity_tier": "high",
     "target_personas": ("clerk",),
     "semantic_weight": 2.5,
+    "skills": ("release-notes",),
     "version": VERSION,
     "signature": Signature("mia", "ed25519", "abc", "2030-01-01T00:00:00Z"),
 }
@@ -322,10 +321,9 @@ def test_retiring_again_retires_nothing_and_other_sources_are_left_alone(store):
 def test_what_was_put_after_the_scan_began_is_left_alone(store):
     old, new = make_item("old"), make_item("new")
     store.items.put([old], None)
-    began = entry_of(store, old).updated_at + 60
     store.items.put([new], None)
-    with store.database.write() as tx:
-        tx.execute("UPDATE items SET updated_at = ? WHERE id = ?", (began + 1, new.id))
+    began = entry_of(store, new).updated_at
+    assert entry_of(store, old).updated_at < began
     assert store.items.retire(SOURCE, [], began, 0.0) == (1, 0)
     assert not entry_of(store, old).active
     assert entry_of(store, new).active
@@ -368,7 +366,7 @@ def test_what_went_missing_before_the_given_time_is_removed_with_all_its_parts(s
     query = embedder.embed_query("send")
     assert store.index.vector_scores(query, embedder.fingerprint, [key]) == {}
     for table in ("item_terms", "item_versions", "version_files", "vectors", "embedding_tasks"):
-        assert store.database.rows(f"SELECT count(*) FROM {table}") == [(0,)]
+        assert by_hand(store, f"SELECT count(*) FROM {table}") == [(0,)]
     assert store.check() == []
 
 

@@ -5,7 +5,18 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from making import OTHER_MODEL, SOURCE, entry_of, filler, hang, make_item, make_vector, word_hits
+from making import (
+    OTHER_MODEL,
+    SOURCE,
+    entry_of,
+    filler,
+    hang,
+    make_item,
+    make_vector,
+    retire,
+    word_hits,
+    work,
+)
 from pegboard.model import Filters, ItemId, Kind, ToolType, Visibility, WordHits, WordQuery
 from pegboard.search.query import parse
 from pegboard.text import PART_MARK, embedding_text, terms
@@ -206,6 +217,102 @@ def test_vectors_of_another_model_are_never_compared(store, embedder):
     store.tasks.finish(OTHER_MODEL, [(task, query)])
     assert names(store.index.vector(query, OTHER_MODEL, Filters(), 5)) == ["other"]
     assert names(by_meaning(store, embedder, "other")) == ["send"]
+
+
+def wait(store, embedder, item):
+    store.items.put([item], embedder.fingerprint)
+
+
+def fail(store, embedder, item):
+    store.items.put([item], embedder.fingerprint)
+    [task] = store.tasks.claim(embedder.fingerprint, "worker", 1, 60.0)
+    store.tasks.fail("worker", task, "too hard", None)
+
+
+def disable(store, embedder, item):
+    store.items.put([item], embedder.fingerprint)
+    store.tasks.disable()
+
+
+def never_ask(store, embedder, item):
+    store.items.put([item], None)
+
+
+def edit(store, embedder, item):
+    hang(store, embedder, item._replace(description="A letter of long ago."))
+    store.items.put([item], embedder.fingerprint)
+
+
+def edit_meanwhile(store, embedder, item):
+    store.items.put([item._replace(description="A letter of old.")], embedder.fingerprint)
+    tasks = store.tasks.claim(embedder.fingerprint, "worker", 1, 60.0)
+    store.items.put([item], embedder.fingerprint)
+    vectors = embedder.embed([task.text for task in tasks])
+    store.tasks.finish(embedder.fingerprint, list(zip(tasks, vectors, strict=True)))
+
+
+def embed_by_another_model(store, embedder, item):
+    store.items.put([item], OTHER_MODEL)
+    [task] = store.tasks.claim(OTHER_MODEL, "worker", 1, 60.0)
+    store.tasks.finish(OTHER_MODEL, [(task, make_vector(1, 0))])
+
+
+UNREADY = {
+    "pending": wait,
+    "failed": fail,
+    "disabled": disable,
+    "never asked for": never_ask,
+    "of a text it no longer has": edit,
+    "of a text that was edited meanwhile": edit_meanwhile,
+    "of another model": embed_by_another_model,
+}
+
+
+@pytest.mark.parametrize("make", UNREADY.values(), ids=UNREADY)
+def test_an_item_whose_vector_is_not_ready_is_found_by_words_and_never_by_meaning(
+    store, embedder, make
+):
+    item = make_item("letter")
+    hang(store, embedder, make_item("ready", description="Another letter."))
+    make(store, embedder, item)
+    key = entry_of(store, item).key
+    query = embedder.embed_query("letter")
+    assert "letter" in names(by_words(store, "letter"))
+    assert names(by_meaning(store, embedder, "letter")) == ["ready"]
+    assert store.index.vector_scores(query, embedder.fingerprint, [key]) == {}
+
+
+def test_an_item_that_lost_its_text_or_its_place_is_no_longer_found_by_meaning(store, embedder):
+    gone, blank, stays = make_item("gone"), make_item("blank"), make_item("stays")
+    never = make_item("", category="", description="", id=ItemId("t:never"))
+    hang(store, embedder, gone, blank, stays, never)
+    store.items.put([blank._replace(name="", category="", description="")], embedder.fingerprint)
+    retire(store, blank, stays, never)
+    assert names(by_meaning(store, embedder, "stays")) == ["stays"]
+
+
+def test_words_find_everything_while_one_vector_after_another_is_made_anew(store, embedder):
+    shelf = [make_item(f"letter{n}", description="A letter.") for n in range(4)]
+    store.items.put(shelf, None)
+    entries = [entry_of(store, item) for item in shelf]
+    texts = [(e.key, e.content_hash, embedding_text(e.item)) for e in entries]
+    assert store.tasks.enqueue(embedder.fingerprint, texts) == len(shelf)
+    for done in range(len(shelf) + 1):
+        assert len(by_words(store, "letter")) == len(shelf)
+        assert len(by_meaning(store, embedder, "letter")) == done
+        work(store, embedder, limit=1)
+
+
+def test_a_vector_that_is_asked_for_again_serves_even_if_the_new_one_fails(store, embedder):
+    item = make_item("letter")
+    hang(store, embedder, item)
+    entry = entry_of(store, item)
+    text = embedding_text(item)
+    store.tasks.enqueue(embedder.fingerprint, [(entry.key, entry.content_hash, text)])
+    [task] = store.tasks.claim(embedder.fingerprint, "worker", 1, 60.0)
+    assert names(by_meaning(store, embedder, "letter")) == ["letter"]
+    store.tasks.fail("worker", task, "too hard", None)
+    assert names(by_meaning(store, embedder, "letter")) == ["letter"]
 
 
 def test_scores_of_chosen_items_are_those_of_the_legs(store, embedder):

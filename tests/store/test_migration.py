@@ -5,11 +5,11 @@ import time
 import apsw
 import pytest
 
-from making import make_item, word_hits
+from making import entry_of, make_item, word_hits
 from pegboard.app import Pegboard
 from pegboard.board.find import Ask, FindSettings, find
-from pegboard.config import EmbedSettings, Settings
-from pegboard.model import Filters, Mode
+from pegboard.model import Filters, Mode, PutReport
+from pegboard.settings import EmbedSettings, Settings
 from pegboard.store.planning import content_hash
 from pegboard.store.queries import migrations
 from pegboard.store.sqlite.opening import APPLICATION_ID
@@ -48,15 +48,7 @@ def tools(tmp_path):
 def old(tmp_path, tools):
     """Only the first migration, with items as the first release wrote them: text version 1."""
     path = tmp_path / "board.db"
-    connection = apsw.Connection(str(path))
-    number, name, text = migrations("sqlite")[0]
-    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA journal_mode = WAL")
-    connection.execute(
-        "CREATE TABLE migrations"
-        " (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at REAL NOT NULL) STRICT"
-    )
-    connection.execute(text)
-    connection.execute("INSERT INTO migrations VALUES (?, ?, 0)", (number, name))
+    connection = _made(path, 1)
     connection.execute(
         "INSERT INTO sources (name, kind, location, added_at) VALUES ('tools', 'pytools', ?, 0)",
         (str(tools),),
@@ -67,12 +59,26 @@ def old(tmp_path, tools):
     return path
 
 
-def _put_as_of_old(connection, key, item):
+def _made(path, schema):
+    """A board with the migrations up to this one."""
+    connection = apsw.Connection(str(path))
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA journal_mode = WAL")
+    connection.execute(
+        "CREATE TABLE migrations"
+        " (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at REAL NOT NULL) STRICT"
+    )
+    for number, name, text in migrations("sqlite")[:schema]:
+        connection.execute(text)
+        connection.execute("INSERT INTO migrations VALUES (?, ?, 0)", (number, name))
+    return connection
+
+
+def _put_as_of_old(connection, key, item, text_version=1):
     row = item_params(item) | {
         "key": key,
         "content_hash": content_hash(item),
         "source_hash": "of the old text",
-        "text_version": 1,
+        "text_version": text_version,
         "embedding_status": "disabled",
         "imported_description": item.description,
         "created_at": time.time() - 9,
@@ -125,3 +131,20 @@ def test_the_next_sync_fills_in_names_spelling_and_vectors(old):
         assert {entry.text_version for entry in board.store.items.page(0, 9)} == {TEXT_VERSION}
         assert board.sync().sources[0].unchanged == len(TOOLS)
         assert board.check() == []
+
+
+def test_an_item_from_before_skills_has_none_and_is_not_taken_for_changed(tmp_path):
+    item = make_item("send", author="Mia", tags=("post",))
+    connection = _made(tmp_path / "board.db", 4)
+    assert "skills" not in {row[1] for row in connection.execute("PRAGMA table_info(items)")}
+    _put_as_of_old(connection, 1, item, TEXT_VERSION)
+    connection.close()
+    store = SqliteStore(tmp_path / "board.db")
+    assert entry_of(store, item).item == item
+    assert store.items.put([item], None) == PutReport(unchanged=1)
+    assert [h.id for h in word_hits(store, ["send"], Filters(authors=("Mia",)))] == [item.id]
+    assert word_hits(store, ["send"], Filters(skills=("letters",))) == []
+    assert store.items.put([item._replace(skills=("letters",))], None) == PutReport(changed=1)
+    assert [h.id for h in word_hits(store, ["send"], Filters(skills=("letters",)))] == [item.id]
+    assert store.check() == []
+    store.close()

@@ -373,7 +373,11 @@ NUMBERS = {"fingerprint": 1, "dimension": 256, "limit": 5}
     [
         ("scored", "SEARCH i USING COVERING INDEX items_seen (key=?)"),
         ("scored", "SEARCH v USING INDEX sqlite_autoindex_vectors_1 (item_key=? AND"),
+        ("scored", "SEARCH f USING COVERING INDEX items_seen_further (key=?)"),
+        ("exact", "SCAN i USING COVERING INDEX items_seen"),
+        ("exact", "SEARCH f USING COVERING INDEX items_seen_further (key=?)"),
         ("allowed", "SCAN i USING COVERING INDEX items_seen"),
+        ("allowed", "SEARCH f USING COVERING INDEX items_seen_further (key=?)"),
         ("allowed", "SEARCH v USING COVERING INDEX sqlite_autoindex_vectors_1"),
         ("unsealed", "SEARCH vectors USING INDEX vectors_fingerprint (fingerprint=? AND rowid>?"),
         ("more_than", "SEARCH vectors USING COVERING INDEX vectors_fingerprint (fingerprint=?)"),
@@ -387,3 +391,17 @@ def test_nothing_but_candidates_is_read_from_the_wide_tables(board, query, step)
         row[3] for row in board.database.rows(f"EXPLAIN QUERY PLAN {sql}", {**PARAMS, **NUMBERS})
     ]
     assert any(each.startswith(step) for each in steps), steps
+
+
+@pytest.mark.parametrize("share", [2, 5, 25, 60])
+def test_filters_that_few_searches_have_bound_what_the_codes_name(board, share):
+    vectors = crowd(300)
+    some = {name: vector for n, (name, vector) in enumerate(vectors.items()) if n % share == 0}
+    hang(board, vectors)
+    hang(board, some, author="Mia", skills=("letters",))
+    for query in (vectors["t0"], vectors["t7"], gauss("afar")):
+        for filters in ({"authors": ("Mia",)}, {"skills": ("letters",), "personas": ()}):
+            hits = ask(board, query, 5, **filters)
+            assert hits == exactly(board, query, 5, **filters)
+            assert {hit.id.rpartition(":")[2] for hit in hits} <= some.keys()
+            assert len(hits) == min(5, len(some))

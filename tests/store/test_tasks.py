@@ -1,5 +1,6 @@
 import threading
 import time
+from collections import Counter
 
 import pytest
 
@@ -401,3 +402,146 @@ def test_changing_the_model_builds_the_new_vectors_beside_the_old(store, embedde
     old = store.index.vector_scores(embedder.embed_query(task.text), embedder.fingerprint, [key])
     assert old[key] == pytest.approx(1.0, abs=1e-6)
     assert store.check() == []
+
+
+def test_an_edit_in_one_namespace_does_not_wait_for_the_backfill_of_another(store, embedder):
+    crowd = [make_item(f"tool{n}", namespace="a") for n in range(5_000)]
+    store.items.put(crowd, embedder.fingerprint)
+    edit = make_item("edit", namespace="b")
+    store.items.put([edit], embedder.fingerprint)
+    taken = claim(store, embedder, limit=128)
+    assert len(taken) == 128
+    assert entry_of(store, edit).key in {task.item_key for task in taken}
+
+
+def shared_out(store, embedder, limit, **sizes):
+    """How many tasks of each namespace one claim takes."""
+    for namespace, size in sizes.items():
+        items = [make_item(f"{namespace}{n}", namespace=namespace) for n in range(size)]
+        store.items.put(items, embedder.fingerprint)
+    namespaces = {entry.key: entry.item.namespace for entry in store.items.page(0, 1000)}
+    return Counter(namespaces[task.item_key] for task in claim(store, embedder, limit=limit))
+
+
+def test_a_claim_shares_its_limit_among_the_namespaces(store, embedder):
+    assert shared_out(store, embedder, 9, a=20, b=20, c=20) == {"a": 3, "b": 3, "c": 3}
+
+
+def test_what_one_namespace_has_not_got_is_taken_from_the_others(store, embedder):
+    assert shared_out(store, embedder, 10, a=20, b=1, c=2) == {"a": 7, "b": 1, "c": 2}
+
+
+def test_of_more_namespaces_than_a_claim_can_take_each_has_its_turn(store, embedder):
+    items = [make_item(f"{n}", namespace=f"n{n // 3}") for n in range(30)]
+    store.items.put(items, embedder.fingerprint)
+    namespaces = {entry.key: entry.item.namespace for entry in store.items.page(0, 100)}
+    served = [
+        namespaces[task.item_key] for _ in range(3) for task in claim(store, embedder, limit=4)
+    ]
+    assert len(served) == 12
+    assert set(served) == set(namespaces.values())
+
+
+def test_one_text_may_wait_for_the_vectors_of_two_models(store, embedder):
+    [item] = put(store, embedder, "one")
+    store.tasks.enqueue(OTHER_MODEL, [text_of(store, item)])
+    assert finish(store, embedder, claim(store, embedder)) == 1
+    assert status(store, item) is EmbeddingStatus.PENDING
+    assert store.tasks.counts(embedder.fingerprint).ready == 1
+    [task] = store.tasks.claim(OTHER_MODEL, "worker", 10, LEASE)
+    store.tasks.finish(OTHER_MODEL, [(task, make_vector(1, 0))])
+    assert status(store, item) is EmbeddingStatus.READY
+    assert store.check() == []
+
+
+def test_what_failed_for_one_model_is_still_failed_once_the_other_is_done(store, embedder):
+    [item] = put(store, embedder, "one")
+    store.tasks.enqueue(OTHER_MODEL, [text_of(store, item)])
+    [task] = store.tasks.claim(OTHER_MODEL, "worker", 10, LEASE)
+    store.tasks.fail("worker", task, "too hard", None)
+    finish(store, embedder, claim(store, embedder))
+    state = entry_of(store, item).embedding
+    assert (state.status, state.error) == (EmbeddingStatus.FAILED, "too hard")
+    assert store.check() == []
+
+
+def test_an_edit_makes_the_tasks_of_both_models_void(store, embedder):
+    [item] = put(store, embedder, "one")
+    store.tasks.enqueue(OTHER_MODEL, [text_of(store, item)])
+    store.items.put([item._replace(description="Edited.")], embedder.fingerprint)
+    assert store.tasks.waiting(OTHER_MODEL) == 0
+    assert store.tasks.waiting(embedder.fingerprint) == 1
+    unembedded = store.tasks.unembedded(OTHER_MODEL, 0, 10)
+    assert [entry.item.description for entry in unembedded] == ["Edited."]
+
+
+def test_two_models_can_be_adopted_side_by_side(store, embedder):
+    [item] = put(store, embedder, "one")
+    third = OTHER_MODEL._replace(model="third")
+    for target in (OTHER_MODEL, third):
+        store.tasks.enqueue(target, [text_of(store, item)])
+    store.tasks.adopt(embedder.fingerprint, OTHER_MODEL)
+    targets = (embedder.fingerprint, OTHER_MODEL, third)
+    assert [store.tasks.waiting(target) for target in targets] == [1, 1, 0]
+
+
+def awaiting(store, stop, seconds=600.0):
+    """A thread that waits for work, after it has looked once."""
+    looked = threading.Event()
+
+    def wait():
+        store.tasks.await_work(stop, 0.0)
+        looked.set()
+        store.tasks.await_work(stop, seconds)
+
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
+    assert looked.wait(30)
+    return thread
+
+
+def test_whoever_waits_for_work_is_woken_when_some_is_queued(store, embedder):
+    thread = awaiting(store, threading.Event())
+    put(store, embedder, "one")
+    thread.join(30)
+    assert not thread.is_alive()
+
+
+def test_work_that_came_just_before_the_wait_is_not_slept_through(store, embedder):
+    stop, queued, waited = threading.Event(), threading.Event(), threading.Event()
+    looked = threading.Event()
+
+    def wait():
+        store.tasks.await_work(stop, 0.0)
+        assert claim(store, embedder) == []
+        looked.set()
+        queued.wait(30)
+        store.tasks.await_work(stop, 600.0)
+        waited.set()
+
+    threading.Thread(target=wait, daemon=True).start()
+    assert looked.wait(30)
+    put(store, embedder, "one")
+    queued.set()
+    assert waited.wait(30)
+
+
+def test_whoever_waits_for_work_can_be_told_to_stop(store):
+    stop = threading.Event()
+    thread = awaiting(store, stop)
+    stop.set()
+    thread.join(30)
+    assert not thread.is_alive()
+
+
+def test_the_wait_for_work_ends_by_itself(store):
+    thread = awaiting(store, threading.Event(), 0.01)
+    thread.join(30)
+    assert not thread.is_alive()
+
+
+def test_the_clock_of_the_board_is_that_of_its_leases(store, embedder):
+    put(store, embedder, "one")
+    [task] = claim(store, embedder)
+    store.tasks.fail("worker", task, "no luck", store.now())
+    assert [task.attempts for task in claim(store, embedder)] == [2]

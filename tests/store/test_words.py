@@ -5,9 +5,10 @@ import random
 
 import pytest
 
-from making import SOURCE, entry_of, filler, make_item, purge, retire, word_hits
+from making import SOURCE, by_hand, entry_of, filler, make_item, purge, retire, word_hits
 from pegboard.model import Filters, ItemId, WordQuery
 from pegboard.search.query import parse
+from pegboard.store import limits
 from pegboard.store.sqlite import words
 from pegboard.store.sqlite.store import SqliteStore
 from pegboard.text import FIELD_WEIGHTS, variants
@@ -136,7 +137,7 @@ def test_of_ties_the_first_by_id_are_taken_whatever_the_order_of_putting(store):
 @pytest.fixture
 def first_few(monkeypatch):
     """Of every ranking only the first few are seen before filters are looked at."""
-    monkeypatch.setattr(words, "FIRST", 5)
+    monkeypatch.setattr(limits, "FIRST", 5)
 
 
 def test_a_filter_reaches_beyond_the_first_that_were_taken(store, first_few):
@@ -209,76 +210,74 @@ def test_if_asked_an_item_must_have_every_term_of_the_lead(store):
 
 
 def common(store):
-    return dict(store.database.rows("SELECT term, items FROM common_terms"))
+    return dict(by_hand(store, "SELECT term, items FROM common_terms"))
 
 
 def census(store):
-    return [row[0] for row in store.database.rows("SELECT items FROM census")]
+    return [row[0] for row in by_hand(store, "SELECT items FROM census")]
 
 
 @pytest.fixture
 def small_census(monkeypatch):
     """A board of 20 items is a large one here, and a term of every other item common."""
-    monkeypatch.setattr(words, "COMMON_FROM", 20)
-    monkeypatch.setattr(words, "COMMON", 2)
-    monkeypatch.setattr(words, "LEAST_COMMON", 1)
+    monkeypatch.setattr(limits, "COMMON_FROM", 20)
+    monkeypatch.setattr(limits, "COMMON", 2)
+    monkeypatch.setattr(limits, "LEAST_COMMON", 1)
 
 
 def shelf(numbers, description="Send a letter.", **fields):
     return [make_item(f"t{n}", description=description, **fields) for n in numbers]
 
 
-def test_on_a_small_board_no_term_is_common(sqlite_store, small_census):
-    sqlite_store.items.put(shelf(range(19)), None)
-    sqlite_store.items.take_census()
-    assert (census(sqlite_store), common(sqlite_store)) == ([19], {})
-    assert sqlite_store.index.frequencies(["letter", "unheard", "t3"]) == {"letter": 0, "t3": 0}
+def test_on_a_small_board_no_term_is_common(store, small_census):
+    store.items.put(shelf(range(19)), None)
+    store.items.take_census()
+    assert (census(store), common(store)) == ([19], {})
+    assert store.index.frequencies(["letter", "unheard", "t3"]) == {"letter": 0, "t3": 0}
 
 
-def test_a_board_that_has_grown_large_is_counted(sqlite_store, small_census):
-    sqlite_store.items.put(shelf(range(20)), None)
-    sqlite_store.items.take_census()
-    assert census(sqlite_store) == [20]
-    known = sqlite_store.index.frequencies(["letter", "unheard", "t3"])
+def test_a_board_that_has_grown_large_is_counted(store, small_census):
+    store.items.put(shelf(range(20)), None)
+    store.items.take_census()
+    assert census(store) == [20]
+    known = store.index.frequencies(["letter", "unheard", "t3"])
     assert known == {"letter": 20, "t3": 0}
-    assert "t3" not in common(sqlite_store)
+    assert "t3" not in common(store)
 
 
-def test_it_is_counted_again_when_a_fifth_has_changed(sqlite_store, small_census):
-    sqlite_store.items.put(shelf(range(20)), None)
-    sqlite_store.items.take_census()
-    sqlite_store.items.put(shelf(range(20, 23)), None)
-    sqlite_store.items.take_census()
-    assert (census(sqlite_store), common(sqlite_store)["letter"]) == ([20], 20)
-    sqlite_store.items.put(shelf(range(23, 24)), None)
-    sqlite_store.items.take_census()
-    assert (census(sqlite_store), common(sqlite_store)["letter"]) == ([24], 24)
+def test_it_is_counted_again_when_a_fifth_has_changed(store, small_census):
+    store.items.put(shelf(range(20)), None)
+    store.items.take_census()
+    store.items.put(shelf(range(20, 23)), None)
+    store.items.take_census()
+    assert (census(store), common(store)["letter"]) == ([20], 20)
+    store.items.put(shelf(range(23, 24)), None)
+    store.items.take_census()
+    assert (census(store), common(store)["letter"]) == ([24], 24)
 
 
-def test_a_board_that_has_shrunk_is_counted_again_though_it_is_small_now(
-    sqlite_store, small_census
-):
+def test_a_board_that_has_shrunk_is_counted_again_though_it_is_small_now(store, small_census):
     """Else a word of three items would still be taken for that of thousands."""
-    sqlite_store.items.put(shelf(range(40)), None)
-    sqlite_store.items.take_census()
-    sqlite_store.items.put(shelf(range(3), "A zebra.", category="box", source="others"), None)
-    sqlite_store.ledger.remove_source(SOURCE)
-    sqlite_store.items.take_census()
-    assert census(sqlite_store) == [3]
-    assert common(sqlite_store) == {}
-    assert sqlite_store.index.frequencies(["letter", "zebra"]) == {"zebra": 0}
+    store.items.put(shelf(range(40)), None)
+    store.items.take_census()
+    store.items.put(shelf(range(3), "A zebra.", category="box", source="others"), None)
+    store.ledger.remove_source(SOURCE)
+    store.items.take_census()
+    assert census(store) == [3]
+    assert common(store) == {}
+    assert store.index.frequencies(["letter", "zebra"]) == {"zebra": 0}
 
 
-def test_an_emptied_board_is_counted_and_fills_again(sqlite_store, small_census):
-    sqlite_store.items.put(shelf(range(20)), None)
-    sqlite_store.items.take_census()
-    sqlite_store.ledger.remove_source(SOURCE)
+def test_an_emptied_board_is_counted_and_fills_again(store, small_census):
+    store.items.put(shelf(range(20)), None)
+    store.items.take_census()
+    store.ledger.remove_source(SOURCE)
     for _ in range(2):
-        sqlite_store.items.take_census()
-        assert common(sqlite_store) == {}
-    sqlite_store.items.put(shelf(range(20)), None)
-    sqlite_store.items.take_census()
-    assert common(sqlite_store)["letter"] == 20
+        store.items.take_census()
+        assert common(store) == {}
+    store.items.put(shelf(range(20)), None)
+    store.items.take_census()
+    assert common(store)["letter"] == 20
 
 
 def test_the_census_leaves_the_text_index_in_one_piece(sqlite_store, small_census, monkeypatch):

@@ -6,13 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from pegboard.board.maintain import queue_missing
+from pegboard.board.models import BoardModels
 from pegboard.board.sync import Gate, Sync, SyncReport
 from pegboard.board.worker import Worker, WorkerSettings, WorkReport
 from pegboard.calls import OnChange
 from pegboard.errors import ModelUnavailable, SourceError
 from pegboard.model import Fingerprint, SourceRecord
-from pegboard.ports import Embedder, Progress, Source, Store
+from pegboard.ports import Progress, Source, Store
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class Filling:
     def __init__(
         self,
         store: Store,
-        embedder: Embedder | None,
+        models: BoardModels,
         settings: WorkerSettings,
         gate: Gate,
         progress: Progress,
@@ -36,7 +36,7 @@ class Filling:
         keep_missing_days: float,
     ) -> None:
         self.store = store
-        self.embedder = embedder
+        self.models = models
         self.settings = settings
         self.gate = gate
         self.progress = progress
@@ -56,7 +56,8 @@ class Filling:
         vector waits for it. Without `beside`, everything that is queued is left to a worker.
         """
         try:
-            target = self.embedder.fingerprint if self.embedder else None
+            self.models.follow_settings()
+            target = self.models.target()
         except ModelUnavailable as error:
             self._without_model(error)
             yield None
@@ -67,7 +68,7 @@ class Filling:
             try:
                 yield target
                 if not self.under:  # a look at a part has queued what it put, and must be quick
-                    queue_missing(self.store, target, self.progress)
+                    self.models.queue_missing(self.progress)
             except BaseException:
                 if working is not None:  # else `stop` is of others, who go on without this
                     self.stop.set()
@@ -76,12 +77,12 @@ class Filling:
                 all_queued.set()
         if working is not None:
             working.result()
-        self.outcome.waiting = self.store.tasks.waiting(target)
+        self.outcome.waiting = sum(map(self.store.tasks.waiting, self.models.targets()))
 
     def _work(self, all_queued: threading.Event) -> None:
-        if self.embedder is None:
+        if self.models.own is None:
             return
-        worker = Worker(self.store, self.embedder, self.settings)
+        worker = Worker(self.store, self.models, self.settings)
         try:
             worker.drain(self.stop, self.progress, all_queued)
         except ModelUnavailable as error:
@@ -89,7 +90,10 @@ class Filling:
         self.outcome.work = worker.report
 
     def _without_model(self, error: ModelUnavailable) -> None:
-        self.outcome.notices.append(f"nothing was embedded, search goes by words only: {error}")
+        goes_on = (
+            "goes on with the old model" if self.models.another_serves else "goes by words only"
+        )
+        self.outcome.notices.append(f"nothing was embedded, search {goes_on}: {error}")
 
     def read(
         self,

@@ -198,6 +198,7 @@ class _Answering:
         notes = {
             "its server is down": entry.item.source in self.down,
             "changed since it was approved": entry.drift is Drift.CHANGED,
+            "gone from its source": entry.drift is Drift.MISSING,
         }
         return tuple(note for note, holds in notes.items() if holds)
 

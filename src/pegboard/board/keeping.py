@@ -18,6 +18,7 @@ log = logging.getLogger(__name__)
 LOOK_SECONDS = 2.0
 """How soon it is noticed that another process added a source, or that something must be retried."""
 
+LISTEN_SECONDS = 60.0
 AGAIN_SECONDS = 30.0
 MOST_PATHS = 2_000
 """When more has changed, looking at everything is no more work."""
@@ -39,6 +40,7 @@ class Keeping:
         refresh: Callable[[], None],
         work: Callable[[threading.Event], object] | None,
         on_change: Callable[[], None],
+        await_change: Callable[[threading.Event, float], bool] | None = None,
         follow: bool = True,
         watch: bool = True,
     ) -> None:
@@ -59,7 +61,8 @@ class Keeping:
         self._again: dict[str, float] = {}
         """When a server that did not list its tools is asked again."""
         self._watcher = Watcher({}, self.want, look_first=follow) if watch else None
-        jobs = [self._keep, *([work] if work else [])]
+        self._await_change = await_change
+        jobs = [self._keep, *([work] if work else []), *([self._listen] if await_change else [])]
         jobs += [self._watcher.run] if self._watcher else []
         self._threads = [
             threading.Thread(target=job, args=(self._stop,), daemon=True) for job in jobs
@@ -125,6 +128,16 @@ class Keeping:
             except Exception:
                 log.exception("keeping the board up to date met an error it does not know")
                 self._failed("the board", "an unknown error, which was logged")
+                stop.wait(LOOK_SECONDS)
+
+    def _listen(self, stop: threading.Event) -> None:
+        """What other processes do to the board is told here as well."""
+        while not stop.is_set() and self._await_change is not None:
+            try:
+                if self._await_change(stop, LISTEN_SECONDS):
+                    self._on_change()
+            except PegboardError as error:
+                log.warning("whether others have changed the board is not known: %s", error)
                 stop.wait(LOOK_SECONDS)
 
     def _look(self) -> None:

@@ -1,20 +1,34 @@
 """Upkeep: backfill, retry, refresh, status, and the check of the board's own rules."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pegboard.calls import ServerState
-from pegboard.model import EmbeddingCounts, EmbeddingStatus, Entry, Fingerprint, SourceRecord
+from pegboard.model import Blob, EmbeddingCounts, EmbeddingStatus, Entry, Fingerprint, SourceRecord
 from pegboard.ports import Progress, Store
 from pegboard.text import embedding_text
 
 PAGE = 500
+LEFT_BEHIND = 3600.0
+"""Seconds after which an upload that nothing refers to is of a put that was killed."""
+
+
+def quiet(step: str, done: int, total: int | None) -> None:
+    """Progress that nobody watches."""
+
+
+class Building(NamedTuple):
+    """A model whose vectors are being made beside those that are searched."""
+
+    model: str
+    embeddings: EmbeddingCounts
 
 
 class Status(NamedTuple):
     facts: dict[str, object]
     model: str
     embeddings: EmbeddingCounts
+    building: Building | None
     waiting: int
     sources: list[SourceRecord]
     servers: list[ServerState]
@@ -24,12 +38,15 @@ class Status(NamedTuple):
     """Items that are no longer what was approved."""
 
 
-def status(store: Store, model: str, target: Fingerprint | None) -> Status:
+def status(
+    store: Store, model: str, target: Fingerprint | None, building: Building | None
+) -> Status:
     servers = store.ledger.servers()
     return Status(
         facts=dict(store.facts()),
         model=model,
         embeddings=store.tasks.counts(target),
+        building=building,
         waiting=store.tasks.waiting(target),
         sources=store.ledger.sources(),
         servers=[server.state for server in servers],
@@ -39,19 +56,19 @@ def status(store: Store, model: str, target: Fingerprint | None) -> Status:
     )
 
 
-def queue_missing(store: Store, target: Fingerprint | None, progress: Progress) -> int:
-    """Give every item without a vector of this model a task. Stopped half-way, it can be run again.
+def queue_missing(store: Store, targets: Sequence[Fingerprint], progress: Progress) -> int:
+    """Give every item a task for each of these vectors that it lacks.
 
-    Without a model, items that wait for one are marked disabled instead.
+    Stopped half-way, it can be run again. Tasks for vectors of other kinds are dropped.
     """
-    if target is None:
-        return store.tasks.disable()
-    store.tasks.adopt(target)
-    queued = after = 0
-    while page := store.tasks.unembedded(target, after, PAGE):
-        after = page[-1].key
-        queued += store.tasks.enqueue(target, [_text_of(entry) for entry in page])
-        progress("queueing", queued, None)
+    store.tasks.adopt(*targets)
+    queued = 0
+    for target in targets:
+        after = 0
+        while page := store.tasks.unembedded(target, after, PAGE):
+            after = page[-1].key
+            queued += store.tasks.enqueue(target, [_text_of(entry) for entry in page])
+            progress("queueing", queued, None)
     return queued
 
 
@@ -68,6 +85,16 @@ def refresh(store: Store, target: Fingerprint, entry: Entry | None, progress: Pr
 def check(store: Store) -> list[str]:
     """Every rule of the board that is broken, as a sentence."""
     return store.check()
+
+
+def unused_files(
+    store: Store, *, remove: bool = False, older_than: float = LEFT_BEHIND
+) -> list[Blob]:
+    """Large files that nothing refers to: their item has changed or gone, or was never committed.
+
+    What is younger is left alone, because another process may be about to commit it.
+    """
+    return store.unused_files(older_than, remove=remove)
 
 
 def _pages(store: Store) -> Iterator[list[Entry]]:

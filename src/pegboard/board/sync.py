@@ -1,7 +1,6 @@
 """Bring a board up to date with a source: scan, gate, put, and retire what is gone."""
 
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -84,7 +83,7 @@ class Sync:
         retired. When stopped, it keeps what it has and retires nothing: it has not seen everything.
         """
         self._rewrite = full
-        began = time.time()
+        began = self.store.now()
         paths = frozenset(path.strip("/") for path in under)
         known = self.store.items.origins(self.record.name, sorted(paths))
         refused = {
@@ -104,7 +103,7 @@ class Sync:
         if under:
             self._end_partial(known, refused, began, paths)
         else:
-            self._end_whole(known, began, time.time() - keep_missing_days * 86_400)
+            self._end_whole(known, began, self.store.now() - keep_missing_days * 86_400)
         self.progress("reading", self._scanned, self._scanned)
         return self.report
 

@@ -2,7 +2,7 @@
 
 A project may come from anybody, and a server is a command with the rights and variables of whoever
 runs it. So each server that a project's settings file declares is allowed once, as it is written;
-what is allowed is kept with the person, not the project.
+so is each service that a board asks for vectors. What is allowed is kept with the person.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from pegboard.board import adding
 from pegboard.calls import Change, OnChange, ServerConfig
 from pegboard.errors import BoardReadOnly
-from pegboard.model import Fingerprint
+from pegboard.model import Fingerprint, ModelSpec
 from pegboard.ports import Store
 
 
@@ -50,8 +50,18 @@ class Trust:
         return config.declared_in == self._files.own or _mark(config) in self._marks()
 
     def allow(self, configs: Sequence[ServerConfig]) -> None:
+        self._remember({_mark(config) for config in configs})
+
+    def allows_service(self, spec: ModelSpec) -> bool:
+        """Whether texts, and this key, may be sent there because a board says so."""
+        return _service_mark(spec) in self._marks()
+
+    def allow_service(self, spec: ModelSpec) -> None:
+        self._remember({_service_mark(spec)})
+
+    def _remember(self, more: set[str]) -> None:
         kept = self._files.allowed
-        marks = sorted(self._marks() | {_mark(config) for config in configs})
+        marks = sorted(self._marks() | more)
         try:
             kept.parent.mkdir(parents=True, exist_ok=True)
             beside = kept.with_suffix(".new")
@@ -80,6 +90,11 @@ class Trust:
         """Hold back, or accept, what changed while another policy held."""
         for server in self._store.ledger.servers():
             self._store.items.apply_policy(server.config.name, self.policy)
+
+
+def _service_mark(spec: ModelSpec) -> str:
+    said = json.dumps(["model", spec.base_url, spec.api_key])
+    return hashlib.sha256(said.encode()).hexdigest()
 
 
 def _mark(config: ServerConfig) -> str:

@@ -8,12 +8,20 @@ import secrets
 import threading
 import time
 from array import array
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
-from pegboard.errors import BoardBusy, BoardFull, EmbeddingError, ModelUnavailable
-from pegboard.model import Task, Vector
+from pegboard.errors import (
+    BoardBusy,
+    BoardFull,
+    BoardUnreachable,
+    EmbeddingError,
+    ModelUnavailable,
+    PegboardError,
+)
+from pegboard.model import Fingerprint, Task, Vector
 from pegboard.ports import Embedder, Progress, Store
 
 log = logging.getLogger(__name__)
@@ -21,6 +29,8 @@ log = logging.getLogger(__name__)
 MAX_ERROR = 200
 IDLE = 0.05
 """Seconds between looks at an empty queue that somebody is filling."""
+ADVANCE_SECONDS = 10.0
+"""How often a worker that has nothing to do sees whether a change of model can go on."""
 
 
 class WorkerSettings(NamedTuple):
@@ -46,15 +56,47 @@ class WorkReport:
         return self.embedded + self.superseded + self.failed
 
 
+@runtime_checkable
+class Duty(Protocol):
+    """What a worker works for."""
+
+    def embedders(self) -> Sequence[Embedder]:
+        """One for each kind of vector that is wanted now, the most urgent first."""
+        ...
+
+    def advance(self) -> bool:
+        """Do what can be done when nothing is due; true if there may be more to claim now."""
+        ...
+
+
+class OneModel(NamedTuple):
+    """The duty of a worker that only ever embeds by one model."""
+
+    embedder: Embedder
+
+    def embedders(self) -> Sequence[Embedder]:
+        return [self.embedder]
+
+    def advance(self) -> bool:
+        return False
+
+
 class Worker:
     """Can be killed at any instruction: what it held comes back when its lease ends, or sooner."""
 
-    def __init__(self, store: Store, embedder: Embedder, settings: WorkerSettings) -> None:
+    def __init__(self, store: Store, work: Embedder | Duty, settings: WorkerSettings) -> None:
         self.store = store
-        self.embedder = embedder
         self.settings = settings
+        self.duty: Duty = work if isinstance(work, Duty) else OneModel(work)
         self.report = WorkReport()
         self.owner = f"{_host()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._gone: dict[Fingerprint, tuple[float, ModelUnavailable]] = {}
+        """Models that are, why, and when to ask them again: others need not wait for them."""
+        self._advance_at = 0.0
+        self._rested_at = 0
+        """How much was embedded when it last made searches quick."""
+        self._holding = False
+        """Whether it has claimed something that it has not brought to its end."""
 
     def drain(
         self,
@@ -64,7 +106,7 @@ class Worker:
     ) -> WorkReport:
         """Work until nothing is due and, if somebody is still queueing, until that has ended.
 
-        Raises `ModelUnavailable` if nothing can be embedded.
+        Raises `ModelUnavailable` if a model is gone, once there is nothing for another to do.
         """
         self.release_dead()
         looked = total = 0.0
@@ -73,10 +115,13 @@ class Worker:
             if self.step():
                 if time.monotonic() - looked > 1:
                     looked = time.monotonic()
-                    total = self.report.total + self.store.tasks.waiting(self.embedder.fingerprint)
+                    total = self.report.total + self._waiting()
                 progress("embedding", self.report.total, max(int(total), self.report.total))
             elif all_queued is None or final:
-                break
+                if not self.duty.advance():
+                    self._raise_if_gone()
+                    self._rest(stop)
+                    break
             else:
                 all_queued.wait(IDLE)
         return self.report
@@ -85,27 +130,78 @@ class Worker:
         """Work until told to stop; a model or board that is of no use for a while is waited for."""
         while not stop.is_set():
             try:
-                if not self.release_dead() and not self.step():
-                    stop.wait(self.settings.poll_seconds)
-            except (ModelUnavailable, BoardBusy, BoardFull) as error:
+                if not self.release_dead() and not self.step() and not self._advance(stop):
+                    self.store.tasks.await_work(stop, self.settings.poll_seconds)
+            except (ModelUnavailable, BoardBusy, BoardFull, BoardUnreachable) as error:
                 log.warning("%s; trying again in %g s", error, self.settings.patience_seconds)
                 stop.wait(self.settings.patience_seconds)
         return self.report
 
     def step(self) -> bool:
-        """One batch; false if there was none."""
-        target = self.embedder.fingerprint
+        """One batch by each model; false if there was none.
+
+        A model that is gone is left aside for a while, if there is another to work with.
+        """
+        worked = False
+        embedders = self.duty.embedders()
+        for embedder in embedders:
+            kind = embedder.fingerprint
+            if len(embedders) > 1 and kind in self._gone and time.monotonic() < self._gone[kind][0]:
+                continue
+            try:
+                worked = self._batch(embedder) or worked
+                self._gone.pop(kind, None)
+            except ModelUnavailable as error:
+                self._gone[kind] = time.monotonic() + self.settings.patience_seconds, error
+                if all(each.fingerprint in self._gone for each in embedders):
+                    raise
+                log.warning("%s; going on with the other model", error)
+        return worked
+
+    def _advance(self, stop: threading.Event) -> bool:
+        """Not at every idle moment: it looks at all items."""
+        if time.monotonic() < self._advance_at:
+            return False
+        self._advance_at = time.monotonic() + ADVANCE_SECONDS
+        if self.duty.advance():
+            return True
+        self._rest(stop)
+        return False
+
+    def _rest(self, stop: threading.Event) -> None:
+        if self.report.embedded > self._rested_at:
+            self._rested_at = self.report.embedded
+            for embedder in self.duty.embedders():
+                self.store.tasks.rest(embedder.fingerprint, stop)
+
+    def _raise_if_gone(self) -> None:
+        for embedder in self.duty.embedders():
+            if embedder.fingerprint in self._gone:
+                raise self._gone[embedder.fingerprint][1]
+
+    def _waiting(self) -> int:
+        tasks = self.store.tasks
+        return sum(tasks.waiting(each.fingerprint) for each in self.duty.embedders())
+
+    def _batch(self, embedder: Embedder) -> bool:
+        target = embedder.fingerprint
+        if self._holding:  # the board was of no use when the last batch was to be finished
+            self.store.tasks.release(self.owner)
+            self._holding = False
         tasks = self.store.tasks.claim(
             target, self.owner, self.settings.batch_size, self.settings.lease_seconds
         )
         if not tasks:
             return False
+        self._advance_at = 0.0
+        self._holding = True
         try:
-            done = self._embed([task for task in tasks if not self._given_up(task)])
+            done = self._embed(embedder, [task for task in tasks if not self._given_up(task)])
         except BaseException:
             self.store.tasks.release(self.owner)
             raise
         hung = self.store.tasks.finish(target, done)
+        self._holding = False
         self.report.embedded += hung
         self.report.superseded += len(done) - hung
         return True
@@ -119,40 +215,25 @@ class Worker:
         self.report.failed += 1
         return True
 
-    def _embed(self, tasks: list[Task]) -> list[tuple[Task, Vector]]:
+    def _embed(self, embedder: Embedder, tasks: list[Task]) -> list[tuple[Task, Vector]]:
         """The whole batch at once; if that fails, one by one, so that one bad text stands alone."""
         try:
-            return list(zip(tasks, self._vectors(tasks), strict=True))
+            return list(zip(tasks, _vectors(embedder, tasks), strict=True))
         except ModelUnavailable:
             raise
         except Exception as error:
             log.exception("%d texts could not be embedded", len(tasks))
             if len(tasks) > 1:
-                return [pair for task in tasks for pair in self._embed([task])]
+                return [pair for task in tasks for pair in self._embed(embedder, [task])]
             self._give_up_or_retry(tasks[0], f"{type(error).__name__}: {error}"[:MAX_ERROR])
             return []
-
-    def _vectors(self, tasks: list[Task]) -> list[Vector]:
-        vectors = self.embedder.embed([task.text for task in tasks])
-        expected = 4 * self.embedder.fingerprint.dimension
-        if len(vectors) != len(tasks):
-            raise EmbeddingError(f"{len(vectors)} vectors came back for {len(tasks)} texts")
-        for vector in vectors:
-            if len(vector) != expected:
-                raise EmbeddingError(
-                    f"a vector of {len(vector)} bytes came back instead of {expected}"
-                )
-            length = math.hypot(*array("f", vector))
-            if not math.isfinite(length) or length == 0:
-                raise EmbeddingError(f"a vector of length {length} came back")
-        return vectors
 
     def _give_up_or_retry(self, task: Task, error: str) -> None:
         if task.attempts >= self.settings.max_attempts:
             self.store.tasks.fail(self.owner, task, error, None)
             self.report.failed += 1
         else:
-            retry_at = time.time() + backoff(task.attempts, self.settings)
+            retry_at = self.store.now() + backoff(task.attempts, self.settings)
             self.store.tasks.fail(self.owner, task, error, retry_at)
 
     def release_dead(self) -> int:
@@ -166,10 +247,75 @@ class Worker:
         return released
 
 
+def _vectors(embedder: Embedder, tasks: list[Task]) -> list[Vector]:
+    vectors = embedder.embed([task.text for task in tasks])
+    expected = 4 * embedder.fingerprint.dimension
+    if len(vectors) != len(tasks):
+        raise EmbeddingError(f"{len(vectors)} vectors came back for {len(tasks)} texts")
+    for vector in vectors:
+        if len(vector) != expected:
+            raise EmbeddingError(f"a vector of {len(vector)} bytes came back instead of {expected}")
+        length = math.hypot(*array("f", vector))
+        if not math.isfinite(length) or length == 0:
+            raise EmbeddingError(f"a vector of length {length} came back")
+    return vectors
+
+
 def backoff(attempts: int, settings: WorkerSettings) -> float:
     """Seconds to wait after this many attempts, with jitter so that workers do not move in step."""
     longest = min(settings.retry_seconds * 2.0 ** (attempts - 1), settings.max_retry_seconds)
     return longest * random.uniform(0.5, 1.0)  # noqa: S311 (no secret depends on it)
+
+
+def together(
+    workers: Sequence[Worker], work: Callable[[Worker], object], stop: threading.Event
+) -> WorkReport:
+    """Each in a thread of its own, until all have ended; the first error ends the others too.
+
+    Interrupted, it gives back at once what they hold, and does not wait for their models.
+    """
+    if len(workers) == 1:
+        work(workers[0])
+        return workers[0].report
+    errors: list[Exception] = []
+    threads = [
+        threading.Thread(target=_guarded, args=(each, work, stop, errors), daemon=True)
+        for each in workers
+    ]
+    try:
+        for thread in threads:
+            thread.start()
+        while alive := [thread for thread in threads if thread.is_alive()]:
+            alive[0].join(IDLE)
+    except BaseException:
+        stop.set()
+        for worker in workers:
+            worker.store.tasks.release(worker.owner)
+        raise
+    if errors:
+        raise errors[0]
+    return WorkReport(
+        embedded=sum(each.report.embedded for each in workers),
+        superseded=sum(each.report.superseded for each in workers),
+        failed=sum(each.report.failed for each in workers),
+    )
+
+
+def _guarded(
+    worker: Worker,
+    work: Callable[[Worker], object],
+    stop: threading.Event,
+    errors: list[Exception],
+) -> None:
+    try:
+        work(worker)
+    except PegboardError as error:
+        errors.append(error)
+        stop.set()
+    except Exception as error:
+        log.exception("a worker met an error it does not know")
+        errors.append(error)
+        stop.set()
 
 
 def _host() -> str:

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import click
 
+from pegboard.answers import Answer, Hit
 from pegboard.cli.explaining import print_explanation
 from pegboard.cli.render import clipped, print_json, width
 from pegboard.gate.characters import visible
-from pegboard.model import Answer, Hit
 from pegboard.search.budget import Told, as_score, compact, fit, qualified, together, tokens
 from pegboard.text import first_sentence
 

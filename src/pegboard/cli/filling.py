@@ -53,6 +53,8 @@ def _template() -> str:
     ]
     section = ""
     for key, kind, metadata, default in known_settings():
+        if metadata.get("personal"):
+            continue  # not for a project to say
         head, _, name = key.rpartition(".")
         if head != section:
             section = head

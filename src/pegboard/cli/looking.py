@@ -8,14 +8,15 @@ from pegboard.app import Pegboard
 from pegboard.cli import render
 from pegboard.cli.answers import Form, print_answer
 from pegboard.cli.shared import NO_SOURCE, command_options, notice
-from pegboard.config import SearchSettings
 from pegboard.errors import EXIT_NOTHING_FOUND, UsageError
 from pegboard.model import Filters, Kind, Mode, ToolType
 from pegboard.search.budget import as_score
+from pegboard.settings import SearchSettings
 
 MODES = click.Choice([mode.value for mode in Mode])
 KINDS = click.Choice([kind.value for kind in Kind])
 TYPES = click.Choice([each.value for each in ToolType])
+STATES: dict[str, bool | None] = {"active": True, "inactive": False, "all": None}
 
 
 @click.command()
@@ -47,6 +48,26 @@ TYPES = click.Choice([each.value for each in ToolType])
 @click.option("--tag", "tags", multiple=True, help="Only with this tag.")
 @click.option("--type", "tool_types", multiple=True, type=TYPES, help="Only this type.")
 @click.option("--namespace", "namespaces", multiple=True, help="Only in this namespace.")
+@click.option("--author", "authors", multiple=True, help="Only by this author.")
+@click.option("--protocol", "protocols", multiple=True, help="Only read this way: mcp, ...")
+@click.option("--domain", "domains", multiple=True, help="Only of this routing domain.")
+@click.option(
+    "--semantic-namespace",
+    "semantic_namespaces",
+    multiple=True,
+    help="Only of this semantic namespace.",
+)
+@click.option(
+    "--sensitivity", "sensitivity_tiers", multiple=True, help="Only of this sensitivity tier."
+)
+@click.option("--persona", "personas", multiple=True, help="Only for this persona.")
+@click.option("--skill", "skills", multiple=True, help="Only tools of this skill.")
+@click.option(
+    "--state",
+    type=click.Choice(list(STATES)),
+    default="active",
+    help="Inactive: gone from its source, or held back. Default: active.",
+)
 @command_options
 def search(
     query: tuple[str, ...],
@@ -59,6 +80,7 @@ def search(
     compact: bool,
     budget: int | None,
     explain: bool,
+    state: str,
     board: str | None,
     as_json: bool,
     **filters: tuple[str, ...],
@@ -70,18 +92,19 @@ def search(
     """
     form = Form(as_json, nearest, compact, budget, explain)
     _refuse_both(form)
+    chosen = Filters(active=STATES[state], **filters)
     with Pegboard.open(board) as pegboard:
         answer = pegboard.search(
             " ".join(query),
             mode=mode,
             limit=limit,
-            filters=Filters(**filters),
+            filters=chosen,
             threshold=threshold,
             diverse=diverse,
             explain=explain,
             executable=executable,
         )
-        narrowed = executable or any(filters.values())
+        narrowed = executable or chosen != Filters()
         asked = _Asked(pegboard.settings.search, mode, threshold, narrowed)
         if not answer.hits and not pegboard.sources():
             notice(NO_SOURCE)

@@ -12,7 +12,7 @@ from typing import NoReturn
 import click
 
 from pegboard import __version__
-from pegboard.cli import connecting, filling, looking, measuring, serving, upkeep
+from pegboard.cli import connecting, database, filling, looking, measuring, models, serving, upkeep
 from pegboard.errors import EXIT_INTERRUPTED, PegboardError, exit_code
 
 log = logging.getLogger(__name__)
@@ -48,6 +48,8 @@ for command in (
     upkeep.retry,
     upkeep.refresh,
     upkeep.doctor,
+    database.db,
+    models.model,
 ):
     cli.add_command(command)
 filling.add.add_command(connecting.add_mcp)

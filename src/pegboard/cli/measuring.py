@@ -1,6 +1,7 @@
 """The command that measures search: eval."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,12 @@ MEASURE = "ndcg@10"
 @click.option("--limit", type=click.IntRange(1, 1000), help="How many hits. Default: 10.")
 @click.option("--sweep", is_flag=True, help="Look for better settings of hybrid search.")
 @click.option("--as-is", is_flag=True, help="Ask what hangs on the board, not tools.jsonl.")
-@click.option("--board", type=click.Path(path_type=Path), help="Keep the board here, or ask this.")
+@click.option("--board", metavar="PLACE", help="Keep the board here, or ask this.")
+@click.option(
+    "--store",
+    type=click.Choice(["sqlite", "postgres"]),
+    help="Build a board for the purpose on this; postgres takes the server of --board.",
+)
 @json_option
 def eval_(
     folder: Path,
@@ -31,7 +37,8 @@ def eval_(
     limit: int | None,
     sweep: bool,
     as_is: bool,
-    board: Path | None,
+    board: str | None,
+    store: str | None,
     as_json: bool,
 ) -> None:
     """Measure search on your own queries.
@@ -48,8 +55,8 @@ def eval_(
         )
     if sweep and as_is:
         raise UsageError("--sweep fills a board of its own", "leave --as-is or --sweep out")
-    with progress_bar(show=not as_json) as progress:
-        found, notices = _measured(folder, mode, limit, sweep, as_is, board, progress)
+    with progress_bar(show=not as_json) as progress, _place(board, store, as_is) as place:
+        found, notices = _measured(folder, mode, limit, sweep, as_is, place, progress)
     notice(*notices)
     if as_json:
         render.print_json(found)
@@ -59,20 +66,43 @@ def eval_(
         _tell_measures(found)
 
 
+@contextmanager
+def _place(board: str | None, store: str | None, as_is: bool) -> Iterator[str | None]:
+    """Where the board is or will be; None for one that is built for the purpose and then gone."""
+    if store is None or as_is:
+        yield board
+        return
+    server = located(board=board).board
+    if store == "sqlite":
+        if isinstance(server, str) and board:
+            raise UsageError(f"{board} is no file", "leave --store or --board out")
+        yield board
+        return
+    if not isinstance(server, str):
+        raise UsageError(
+            "--store postgres needs a server to make a database on",
+            "say which: --board postgresql://user@host/database, or PEGBOARD_BOARD",
+        )
+    from pegboard import measure
+
+    with measure.scratch_beside(server) as address:
+        yield address
+
+
 def _measured(
     folder: Path,
     mode: str | None,
     limit: int | None,
     sweep: bool,
     as_is: bool,
-    board: Path | None,
+    board: str | None,
     progress: Progress,
 ) -> tuple[Mapping[str, Any], Sequence[str]]:
     from pegboard import measure
 
     how, most = mode or Mode.HYBRID.value, limit or 10
     if as_is:
-        with Pegboard.open(str(board) if board else None) as pegboard:
+        with Pegboard.open(board) as pegboard:
             return measure.evaluate_as_is(pegboard, folder, mode=how, limit=most, progress=progress)
     with measure.evaluation_board(board, located().settings) as pegboard:
         if sweep:

@@ -16,7 +16,7 @@ from pegboard.board.maintain import Status
 from pegboard.board.sync import SyncReport
 from pegboard.calls import Health
 from pegboard.gate.characters import visible
-from pegboard.model import Drift, Entry, Rejection
+from pegboard.model import Blob, Drift, Entry, Rejection
 
 
 def print_json(value: object) -> None:
@@ -132,6 +132,12 @@ def status(found: Status) -> None:
     click.echo(f"{'items':<10} {counts.pop('total')}")
     click.echo(f"{'embedding':<10} " + ", ".join(f"{n} {name}" for name, n in counts.items()))
     click.echo(f"{'waiting':<10} {found.waiting} tasks")
+    if found.building:
+        new = found.building.embeddings
+        click.echo(
+            f"{'building':<10} {found.building.model}: {new.ready} ready, "
+            f"{new.pending} pending, {new.failed} failed"
+        )
     click.echo(f"{'refused':<10} {found.rejections}")
     if found.changed:
         click.echo(f"{'changed':<10} {found.changed} since approved; see: pegboard changes")
@@ -146,6 +152,17 @@ def status(found: Status) -> None:
             when = ago(state.checked_at) if state.checked_at else "at the last try"
             why = " ".join(visible(state.error).split())
             click.secho(f"{'':<10} down {when}: {why}", fg="yellow")
+
+
+def unused_files(found: Sequence[Blob], *, removed: bool) -> None:
+    if not found:
+        return
+    megabytes = sum(each.size for each in found) / 1_000_000
+    counted = f"{len(found)} large files ({megabytes:.1f} MB)"
+    if removed:
+        click.echo(f"removed {counted} that nothing referred to")
+    else:
+        click.echo(f"nothing refers to {counted}; remove them with: pegboard doctor --fix")
 
 
 def visible_rejections(found: Sequence[Rejection]) -> list[Rejection]:

@@ -5,9 +5,10 @@ import logging
 import click
 
 from pegboard.app import Pegboard
+from pegboard.board.worker import together
 from pegboard.cli import render
 from pegboard.cli.shared import command_options, notice, progress_bar, stop_on_signals
-from pegboard.errors import InvariantBroken, ModelUnavailable, UsageError
+from pegboard.errors import InvariantBroken, UsageError
 
 SHOWN = 20
 
@@ -31,17 +32,25 @@ def status(rejections: bool, board: str | None, as_json: bool) -> None:
 
 @click.command()
 @click.option("--once", is_flag=True, help="End when nothing is due.")
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 64),
+    default=1,
+    help="Batches at a time; for services that keep a worker waiting.",
+)
 @command_options
-def worker(once: bool, board: str | None, as_json: bool) -> None:
+def worker(once: bool, concurrency: int, board: str | None, as_json: bool) -> None:
     """Embed what is queued, until stopped.
 
     SIGTERM or Ctrl-C ends it after the batch in hand; a second one gives the batch back.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     with Pegboard.open(board) as pegboard, stop_on_signals() as stop:
-        hand = pegboard.worker()
+        hands = [pegboard.worker() for _ in range(concurrency)]
         with progress_bar(show=once and not as_json) as progress:
-            report = hand.drain(stop, progress) if once else hand.run(stop)
+            report = together(
+                hands, lambda hand: hand.drain(stop, progress) if once else hand.run(stop), stop
+            )
     if as_json:
         render.print_json(report)
     else:
@@ -105,7 +114,7 @@ def _queued(queued: int, as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--fix", is_flag=True, help="Queue whatever lacks its vector or its task.")
+@click.option("--fix", is_flag=True, help="Queue what lacks its vector; remove unused files.")
 @command_options
 def doctor(fix: bool, board: str | None, as_json: bool) -> None:
     """Check the board against its own rules, and the model against its hash.
@@ -115,18 +124,19 @@ def doctor(fix: bool, board: str | None, as_json: bool) -> None:
     with Pegboard.open(board) as pegboard:
         fixed = pegboard.backfill(work=False).waiting if fix else 0
         broken = pegboard.check()
+        unused = pegboard.unused_files(remove=fix)
         facts = pegboard.status().facts
-        model = "disabled"
-        if pegboard.embedder is not None:
-            try:
-                pegboard.embedder.embed_query("is the model well?")
-                model = "ok"
-            except ModelUnavailable as error:
-                model = str(error)
-                broken.append(f"the model cannot be used: {error.message}")
+        complaints = pegboard.models.complaints()
+        broken += [f"the model cannot be used: {error.message}" for error in complaints]
+        well = "ok" if pegboard.embedder else "disabled"
+        model = "; ".join(map(str, complaints)) or well
     if as_json:
-        render.print_json({"broken": broken, "model": model, "queued": fixed, "board": facts})
+        counted = {"files": len(unused), "bytes": sum(each.size for each in unused)}
+        render.print_json(
+            {"broken": broken, "model": model, "queued": fixed, "unused": counted, "board": facts}
+        )
     else:
+        render.unused_files(unused, removed=fix)
         for rule in broken[:SHOWN]:
             click.secho(f"- {rule}", fg="red")
         if len(broken) > SHOWN:

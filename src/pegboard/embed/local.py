@@ -1,4 +1,4 @@
-"""The packaged model, all-MiniLM-L6-v2 in 8-bit integers, run on the CPU with onnxruntime.
+"""The packaged model, all-MiniLM-L6-v2 in 8-bit integers, run with onnxruntime.
 
 Each text is a run of its own. In a batch the 8-bit scales, and so the vector, would depend on the
 neighbours; threads over one session are as quick, and a vector stays a function of its text.
@@ -6,6 +6,7 @@ neighbours; threads over one session are as quick, and a vector stays a function
 
 import hashlib
 import json
+import logging
 import math
 import os
 import threading
@@ -16,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from pegboard.embed.device import CPU, chosen_for
 from pegboard.errors import EmbeddingError, ModelUnavailable
 from pegboard.model import Fingerprint, Vector
 from pegboard.text import TEXT_VERSION
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from tokenizers import Tokenizer
+
+log = logging.getLogger(__name__)
 
 WEIGHTS = Path(__file__).with_name("weights")
 MODEL = "model.onnx"
@@ -41,7 +45,9 @@ HINT = "reinstall pegboard or run `make model`; until then search by words goes 
 class LocalEmbedder:
     """Loads the model at the first text, once; threads may share it."""
 
-    def __init__(self, weights: Path | None = None, threads: int = 0) -> None:
+    def __init__(self, weights: Path | None = None, threads: int = 0, device: str = "cpu") -> None:
+        """A `device` of `auto` takes a GPU if there is one, and says so if there is none."""
+        self._device = device
         self._folder = WEIGHTS if weights is None else weights
         self._threads = threads if threads > 0 else min(_cpus(), MAX_DEFAULT_THREADS)
         self._lock = threading.Lock()
@@ -114,7 +120,7 @@ class LocalEmbedder:
                 raise ModelUnavailable(self._failure.message, self._failure.hint)
             if self._model is None:
                 try:
-                    self._model = _load(self._folder, self._card)
+                    self._model = _load(self._folder, self._card, self._device)
                 except ModelUnavailable as failure:
                     self._failure = ModelUnavailable(failure.message, failure.hint)
                     self._retry_at = time.monotonic() + RETRY_LOAD
@@ -132,7 +138,9 @@ class _Card(NamedTuple):
 
 
 class _Session(Protocol):
-    """The one call of onnxruntime's untyped session that is made here."""
+    """The calls of onnxruntime's untyped session that are made here."""
+
+    def get_providers(self) -> list[str]: ...
 
     def run(
         self, outputs: None, feeds: Mapping[str, "NDArray[np.int64]"]
@@ -167,22 +175,22 @@ class _Model(NamedTuple):
         return Vector((mean / length).astype("<f4").tobytes())
 
 
-def _load(folder: Path, card: _Card) -> _Model:
+def _load(folder: Path, card: _Card, device: str) -> _Model:
     """Hashing the files and making the session leave the interpreter free: they run aside."""
     with ThreadPoolExecutor(2) as aside:
         checks = [aside.submit(_verify, folder / name, card) for name in (MODEL, TOKENIZER)]
         try:
-            return _unverified(folder, card, aside)
+            return _unverified(folder, card, device, aside)
         finally:
             for check in checks:
                 check.result()  # a wrong file is the better explanation of whatever else failed
 
 
-def _unverified(folder: Path, card: _Card, aside: ThreadPoolExecutor) -> _Model:
+def _unverified(folder: Path, card: _Card, device: str, aside: ThreadPoolExecutor) -> _Model:
     try:
         import onnxruntime  # noqa: F401
 
-        session = aside.submit(_session, folder / MODEL)
+        session = aside.submit(_session_on, device, folder / MODEL)
         tokenizer = _tokenizer(_read(folder / TOKENIZER), card.max_tokens)
     except (ImportError, AttributeError) as error:  # AttributeError if numpy's ABI does not fit
         raise ModelUnavailable(f"{folder / MODEL} cannot be run: {error}", HINT) from error
@@ -195,7 +203,28 @@ def _unverified(folder: Path, card: _Card, aside: ThreadPoolExecutor) -> _Model:
         raise ModelUnavailable(f"{folder / MODEL} cannot be loaded: {error}", HINT) from error
 
 
-def _session(model: Path) -> _Session:
+def _session_on(device: str, model: Path) -> _Session:
+    """A GPU that is offered need not work: what it takes may be missing on this machine."""
+    chosen = chosen_for(device)
+    if chosen == CPU:
+        if device == "auto":
+            log.info("onnxruntime offers no GPU: the model runs on the CPU")
+        return _session(model, [CPU])
+    try:
+        session = _session(model, [chosen, CPU])
+        if chosen in session.get_providers():
+            return session
+        failed = "it took the CPU instead"
+    except _onnxruntime_failures() as error:
+        failed = str(error)
+    failed = f"onnxruntime offers {chosen} and cannot use it: {failed}"
+    if device == "gpu":
+        raise ModelUnavailable(failed, "install what it needs, or use device auto or cpu")
+    log.warning("%s; the model runs on the CPU", failed)
+    return _session(model, [CPU])
+
+
+def _session(model: Path, providers: list[str]) -> _Session:
     import onnxruntime
 
     onnxruntime.disable_telemetry_events()
@@ -205,8 +234,9 @@ def _session(model: Path) -> _Session:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     # Fixed, because vectors differ slightly between levels.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    # Its own way back to the CPU prints to where the answers of a server belong.
     session: _Session = onnxruntime.InferenceSession(
-        str(model), options, providers=["CPUExecutionProvider"]
+        str(model), options, providers=providers, enable_fallback=0
     )
     return session
 

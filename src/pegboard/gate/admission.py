@@ -109,6 +109,7 @@ class _Reader:
             sensitivity_tier=self.line("sensitivity_tier"),
             target_personas=self.lines("target_personas"),
             semantic_weight=self.weight(),
+            skills=self.lines("skills"),
             version=self.version(),
         )
 

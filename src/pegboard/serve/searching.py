@@ -33,13 +33,15 @@ ALL = "all"
 MOST_HITS = 50
 LONGEST_QUERY = 2_000
 FILTERS = {
-    "kind": "kinds",
-    "category": "categories",
-    "tag": "tags",
-    "type": "tool_types",
-    "source": "sources",
-    "namespace": "namespaces",
+    "category": ("categories", "Only in these."),
+    "tag": ("tags", "Only with one of these."),
+    "kind": ("kinds", f"Only {', '.join(Kind)}."),
+    "type": ("tool_types", f"Only {', '.join(ToolType)}."),
+    "source": ("sources", "Only from these."),
+    "namespace": ("namespaces", "Only in these."),
+    "skill": ("skills", "Only tools that these use."),
 }
+"""Of the filters, those that an agent can know the values of: each costs it context."""
 
 DESCRIPTION = """\
 Find tools by what they do, in your own words. Ask for one capability at a time; for several, send \
@@ -81,12 +83,7 @@ def input_schema(board: Pegboard) -> dict[str, Any]:
                 "maximum": MOST_HITS,
                 "default": found.limit,
             },
-            "category": _texts("Only in these."),
-            "tag": _texts("Only with one of these."),
-            "kind": _texts(f"Only {', '.join(Kind)}."),
-            "type": _texts(f"Only {', '.join(ToolType)}."),
-            "source": _texts("Only from these."),
-            "namespace": _texts("Only in these."),
+            **{name: _texts(only) for name, (_, only) in FILTERS.items()},
             "threshold": {
                 "type": "number",
                 "minimum": 0,
@@ -163,9 +160,9 @@ def search_tools(board: Pegboard, arguments: dict[str, Any]) -> CallToolResult:
 
 
 def _filters(arguments: dict[str, Any]) -> Filters:
-    chosen = {field: _listed(arguments.get(name, ())) for name, field in FILTERS.items()}
+    chosen = {field: _listed(arguments.get(name, ())) for name, (field, _) in FILTERS.items()}
     for name, known in (("kind", Kind), ("type", ToolType)):
-        for each in chosen[FILTERS[name]]:
+        for each in chosen[FILTERS[name][0]]:
             if each not in set(known):
                 raise UsageError(f"{name} is {each[:60]!r}; it must be one of {', '.join(known)}")
     scope = str(arguments.get("scope", ALL))
@@ -176,7 +173,7 @@ def _filters(arguments: dict[str, Any]) -> Filters:
                 f"scope {scope[:60]!r} is not among the sources {others}", "give one of them"
             )
         chosen["sources"] = (scope,)
-    return Filters(**chosen)
+    return Filters(active=True, **chosen)
 
 
 def _listed(value: str | Sequence[str]) -> tuple[str, ...]:
@@ -196,7 +193,7 @@ def _advice(board: Pegboard, arguments: dict[str, Any], answer: Answer) -> list[
         if unknown := [name for name in wanted if name not in known]:
             names = ", ".join(label(name) for name in sorted(known)[:20])
             return [f"there is no {what} {', '.join(map(repr, unknown))}; there are: {names}"]
-    if any(filters) or arguments.get("executable"):
+    if filters != Filters() or arguments.get("executable"):
         return ["the filters may leave out what you need; try without them"]
     if answer.nearest:
         return ["try other words, or one capability at a time; threshold 0 shows everything"]

@@ -118,9 +118,10 @@ class JsonlSource:
             "description": _text(record.get("description")),
             "input_schema": _input_schema(record.get("parameters")),
         }
-        tags = record.get("tags")
-        if isinstance(tags, list) and tags and all(isinstance(tag, str) for tag in tags):
-            fields["tags"] = tags
+        for name in ("tags", "skills"):
+            said = record.get(name)
+            if isinstance(said, list) and said and all(isinstance(each, str) for each in said):
+                fields[name] = said
         return fields
 
 

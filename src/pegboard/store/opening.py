@@ -1,8 +1,10 @@
 """Which store a board's place asks for."""
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from pegboard.ports import Store
+from pegboard.store.blobs.storage import Blobs
 from pegboard.store.sqlite.store import SqliteStore
 
 ADDRESSES = ("postgresql://", "postgres://")
@@ -12,10 +14,20 @@ def is_address(place: str) -> bool:
     return place.startswith(ADDRESSES)
 
 
-def open_store(place: Path | str, *, create: bool = False) -> Store:
-    """The board in this file, or in the PostgreSQL database with this address."""
+def scratch_beside(address: str) -> AbstractContextManager[str]:
+    """The address of a new, empty database on the same server, which is gone afterwards."""
+    from pegboard.store.postgres import scratch
+
+    return scratch.scratch_beside(address)
+
+
+def open_store(place: Path | str, *, create: bool = False, blobs: Blobs | None = None) -> Store:
+    """The board in this file, or in the PostgreSQL database with this address.
+
+    Without `blobs`, large files go beside the file, or into the database.
+    """
     if isinstance(place, str) and is_address(place):
         from pegboard.store.postgres.store import PostgresStore  # its driver takes 0.1 s to load
 
-        return PostgresStore(place, create=create)
-    return SqliteStore(Path(place), create=create)
+        return PostgresStore(place, create=create, blobs=blobs)
+    return SqliteStore(Path(place), create=create, blobs=blobs)

@@ -5,8 +5,11 @@ import json
 from typing import NamedTuple
 
 from pegboard.calls import OnChange
-from pegboard.model import Drift, EmbeddingStatus, Fingerprint, Item
-from pegboard.text import TEXT_VERSION, embedding_text, source_hash
+from pegboard.model import Drift, EmbeddingStatus, Fingerprint, Item, Rejection
+from pegboard.text import TEXT_VERSION, embedding_text, source_hash, words
+
+SPELLED = range(3, 33)
+"""Words of these lengths are kept for their spelling."""
 
 
 class Existing(NamedTuple):
@@ -89,6 +92,24 @@ def _approval(
 def taken(item: Item, existing: Existing | None) -> bool:
     """Whether another source already hangs something under this id."""
     return existing is not None and existing.active and existing.source != item.source
+
+
+def id_taken(item: Item, existing: Existing | None) -> Rejection:
+    holder = existing.source if existing else ""
+    return Rejection(
+        source=item.source,
+        origin=item.origin,
+        origin_hash=item.origin_hash,
+        code="id_taken",
+        reason=f"{item.id} already hangs on this board from source {holder!r}; "
+        "rename one of them, or add this source with --namespace",
+    )
+
+
+def spelled_words(item: Item) -> set[str]:
+    """The words an item is called by."""
+    named = (item.name, *item.aliases, item.category, item.subcategory, *item.tags)
+    return {word for text in named for word in words(text) if len(word) in SPELLED}
 
 
 def planned_status(text: str, target: Fingerprint | None, has_vector: bool) -> EmbeddingStatus:

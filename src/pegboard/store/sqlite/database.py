@@ -4,7 +4,7 @@ import json
 import threading
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,8 @@ class Database:
 
     @property
     def read_only(self) -> bool:
-        return self.connection().readonly("main")
+        with told(self.path):
+            return self.connection().readonly("main")
 
     @property
     def schema(self) -> int:
@@ -108,7 +109,8 @@ class Database:
     def close(self) -> None:
         with self._lock:
             for connection in list(self._connections):
-                connection.close()
+                with suppress(apsw.ThreadingViolationError):  # in use: it goes with its thread
+                    connection.close()
             self._connections.clear()
         self._local = threading.local()
 

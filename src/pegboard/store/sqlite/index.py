@@ -69,8 +69,12 @@ class SqliteIndex:
 
 
 def _filter_params(filters: Filters) -> dict[str, Value]:
-    bounds = filters._asdict() | {"live": None}
+    bounds = filters._asdict()
+    active, live = bounds.pop("active"), bounds.pop("live")
     params: dict[str, Value] = {
         name: in_list(wanted) if wanted else None for name, wanted in bounds.items()
     }
-    return params | {"live": None if filters.live is None else in_list(filters.live)}
+    return params | {
+        "active": None if active is None else int(active),
+        "live": None if live is None else in_list(live),
+    }

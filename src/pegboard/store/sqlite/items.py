@@ -1,7 +1,7 @@
 """Items in SQLite: put, look up, page through, retire."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import apsw
@@ -18,16 +18,19 @@ from pegboard.model import (
     Rejection,
     Version,
 )
+from pegboard.store.blobs.large_files import LargeFiles
 from pegboard.store.planning import (
     Existing,
     Plan,
     definition_hash,
+    id_taken,
     plan_put,
     planned_status,
     taken,
 )
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Value, in_list
+from pegboard.store.sqlite.files import SqliteFiles
 from pegboard.store.sqlite.rows import (
     as_json,
     definition_from,
@@ -36,6 +39,7 @@ from pegboard.store.sqlite.rows import (
     version_from,
 )
 from pegboard.store.sqlite.tasks import fingerprint_key
+from pegboard.store.sqlite.telling import read_only_error
 from pegboard.store.sqlite.words import Words, add_spelling
 from pegboard.text import TEXT_VERSION, index_fields, name_key
 
@@ -44,8 +48,9 @@ TASK_SQL = load("sqlite", "tasks")
 
 
 class SqliteItems:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, files: LargeFiles) -> None:
         self._db = database
+        self._files = files
 
     def put(
         self,
@@ -57,13 +62,16 @@ class SqliteItems:
     ) -> PutReport:
         added = changed = unchanged = 0
         refused: list[Rejection] = []
-        with self._db.write() as tx:
+        if self._db.read_only:  # before anything is uploaded
+            raise read_only_error(self._db.path)
+        with self._files.uploaded(items, check=rewrite) as uploads, self._db.write() as tx:
             now = time.time()
             fingerprint = fingerprint_key(tx, target) if target else None
+            lying = uploads.keys(SqliteFiles(self._db).known)
             for item in items:
                 existing = _existing(tx, item)
                 if taken(item, existing):
-                    refused.append(_id_taken(item, existing))
+                    refused.append(id_taken(item, existing))
                     continue
                 plan = plan_put(item, existing, on_change)
                 added += existing is None
@@ -72,13 +80,21 @@ class SqliteItems:
                 if existing is not None and plan.unchanged and not rewrite:
                     _touch(tx, item, existing)
                 else:
-                    _write(tx, plan, existing, target, fingerprint, now)
+                    _write(tx, plan, existing, target, fingerprint, now, lying)
         return PutReport(added, changed, unchanged, tuple(refused))
 
     def get(self, item_id: ItemId, namespace: str) -> Entry | None:
         with self._db.snapshot():
             found = self._db.records(SQL["get"], {"id": item_id, "namespace": namespace})
-            return self._with_version(entry_from(found[0]), found[0]) if found else None
+            if not found:
+                return None
+            entry, version, files = entry_from(found[0]), *self._version_of(found[0])
+        if version is None:
+            return entry
+        for file in files:
+            file["content"] = self._files.content(item_id, file)
+        item = entry.item._replace(version=version_from(item_id, version, files))
+        return entry._replace(item=item)
 
     def ids(self) -> list[tuple[ItemId, str]]:
         return [(ItemId(item_id), namespace) for item_id, namespace in self._db.rows(SQL["ids"])]
@@ -193,15 +209,15 @@ class SqliteItems:
     def take_census(self) -> None:
         Words(self._db).take_census()
 
-    def _with_version(self, entry: Entry, row: dict[str, Any]) -> Entry:
+    def _version_of(
+        self, row: dict[str, Any]
+    ) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
         found = self._db.records(
-            SQL["version_of"], {"key": entry.key, "version": row["latest_version"]}
+            SQL["version_of"], {"key": row["key"], "version": row["latest_version"]}
         )
         if not found:
-            return entry
-        files = self._db.records(SQL["files_of"], {"version_key": found[0]["key"]})
-        version = version_from(entry.item.id, found[0], files)
-        return entry._replace(item=entry.item._replace(version=version))
+            return None, []
+        return found[0], self._db.records(SQL["files_of"], {"version_key": found[0]["key"]})
 
 
 def _existing(tx: apsw.Connection, item: Item) -> Existing | None:
@@ -227,6 +243,7 @@ def _write(
     target: Fingerprint | None,
     fingerprint: int | None,
     now: float,
+    lying: Mapping[str, str],
 ) -> None:
     key = existing.key if existing else None
     status = planned_status(plan.text, target, _has_vector(tx, key, plan.source_hash, fingerprint))
@@ -259,7 +276,7 @@ def _write(
     )
     add_spelling(tx, plan.item)
     if plan.item.version is not None:
-        _write_version(tx, key, plan.item.version, now)
+        _write_version(tx, key, plan.item.version, now, lying)
     _write_task(tx, key, plan, status, fingerprint, now)
 
 
@@ -278,7 +295,10 @@ def _queue_again(
     _write_task(tx, entry.key, plan, status, fingerprint, now)
 
 
-def _write_version(tx: apsw.Connection, key: int, version: Version, now: float) -> None:
+def _write_version(
+    tx: apsw.Connection, key: int, version: Version, now: float, lying: Mapping[str, str]
+) -> None:
+    """`lying` says where contents are that are not in the database, by their hash."""
     version_key = tx.execute(
         SQL["add_version"],
         {
@@ -301,7 +321,8 @@ def _write_version(tx: apsw.Connection, key: int, version: Version, now: float) 
                 "sha256": file.sha256,
                 "size_bytes": len(file.content),
                 "executable": int(file.executable),
-                "content": file.content,
+                "content": None if file.sha256 in lying else file.content,
+                "storage_key": lying.get(file.sha256),
             },
         )
 
@@ -335,15 +356,3 @@ def _has_vector(
         return False
     params = {"key": key, "fingerprint": fingerprint, "source_hash": source_hash}
     return tx.execute(TASK_SQL["has_vector"], params).fetchone() is not None
-
-
-def _id_taken(item: Item, existing: Existing | None) -> Rejection:
-    holder = existing.source if existing else ""
-    return Rejection(
-        source=item.source,
-        origin=item.origin,
-        origin_hash=item.origin_hash,
-        code="id_taken",
-        reason=f"{item.id} already hangs on this board from source {holder!r}; "
-        "rename one of them, or add this source with --namespace",
-    )

@@ -22,7 +22,7 @@ from pegboard.model import (
 )
 from pegboard.store.sqlite.database import Value
 
-_LISTS = ("tags", "aliases", "tech_stack", "examples", "keywords", "target_personas")
+_LISTS = ("tags", "aliases", "tech_stack", "examples", "keywords", "target_personas", "skills")
 _OBJECTS = ("input_schema", "output_schema", "executor")
 _PLAIN = (
     "id",

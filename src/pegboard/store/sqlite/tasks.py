@@ -1,5 +1,6 @@
 """The outbox in SQLite: what is to be embedded, who has it, and what became of it."""
 
+import threading
 import time
 from collections.abc import Sequence
 
@@ -7,12 +8,15 @@ import apsw
 
 from pegboard.model import EmbeddingCounts, Entry, Fingerprint, Task, Vector
 from pegboard.store.queries import load
-from pegboard.store.sqlite.database import Database, Value
+from pegboard.store.sqlite.database import Database, Params, Row, Value
 from pegboard.store.sqlite.rows import entry_from
 from pegboard.store.sqlite.sealing import BLOCK, Family, compact, seal, unseal
 from pegboard.text import source_hash
 
 SQL = load("sqlite", "tasks")
+
+LOOK_SECONDS = 0.25
+"""Between two looks at whether anybody has written to the board: each costs microseconds."""
 
 
 def fingerprint_key(tx: apsw.Connection, target: Fingerprint) -> int:
@@ -39,10 +43,24 @@ def _params(target: Fingerprint) -> dict[str, Value]:
     }
 
 
+def adopt(tx: apsw.Connection, target: Fingerprint, beside: Fingerprint | None = None) -> None:
+    params: dict[str, Value] = {
+        "fingerprint": fingerprint_key(tx, target),
+        "beside": fingerprint_key(tx, beside) if beside else None,
+        "model": model_name(target),
+        "dimension": target.dimension,
+    }
+    tx.execute(SQL["drop_tasks_of_others"], params)
+    tx.execute(SQL["adopt"], params)
+
+
 class SqliteTasks:
     def __init__(self, database: Database, block: int = BLOCK) -> None:
         self._db = database
         self._block = block
+        self._seen = threading.local()
+        self._served = ""
+        """The namespace after which the next turn begins, where there are too many for one."""
 
     def enqueue(self, target: Fingerprint, texts: Sequence[tuple[int, str, str]]) -> int:
         queued = 0
@@ -93,8 +111,31 @@ class SqliteTasks:
         if not self._db.rows(SQL["due"], params):
             return []  # without waiting for the write lock
         with self._db.write() as tx:
-            rows = list(tx.execute(SQL["claim_fresh"], params))
+            rows = self._claim_in_turn(tx, params, limit)
             return [Task(*row) for row in rows or tx.execute(SQL["claim_again"], params)]
+
+    def _claim_in_turn(self, tx: apsw.Connection, params: Params, limit: int) -> list[Row]:
+        """The same number of each namespace, and what some have not got, of the others."""
+        waiting = self._next_namespaces(tx, params, limit)
+        taken: list[Row] = []
+        while waiting and len(taken) < limit:
+            share = max((limit - len(taken)) // len(waiting), 1)
+            for namespace in waiting[: limit - len(taken)]:
+                wanted = {**params, "namespace": namespace, "limit": share}
+                found = list(tx.execute(SQL["claim_fresh"], wanted))
+                taken += found
+                if len(found) < share:
+                    waiting = [each for each in waiting if each != namespace]
+        return taken
+
+    def _next_namespaces(self, tx: apsw.Connection, params: Params, limit: int) -> list[str]:
+        """Those with fresh tasks, from the one after the last that was served, once round."""
+        served = self._served
+        ahead = [row[0] for row in tx.execute(SQL["namespaces"], {**params, "after": served})]
+        again = tx.execute(SQL["namespaces"], {**params, "after": ""}) if len(ahead) < limit else ()
+        found = [*ahead, *(row[0] for row in again if row[0] <= served)][:limit]
+        self._served = found[-1] if len(found) == limit else ""
+        return found
 
     def finish(self, target: Fingerprint, done: Sequence[tuple[Task, Vector]]) -> int:
         hung = 0
@@ -115,7 +156,7 @@ class SqliteTasks:
                 fits = tx.execute(SQL["hang_vector"], params).fetchone() is not None
                 tx.execute(SQL["drop_task"], params)
                 if fits:
-                    tx.execute(SQL["mark_ready"], params)
+                    tx.execute(SQL["mark_hung"], params)
                     hung += 1
             self._seal(tx, Family(fingerprint, target.dimension), len(done))
         return hung
@@ -166,6 +207,23 @@ class SqliteTasks:
     def owners(self) -> list[str]:
         return [str(row[0]) for row in self._db.rows(SQL["owners"])]
 
+    def rest(self, target: Fingerprint, stop: threading.Event) -> None:
+        """Codes are sealed as vectors are hung, so there is nothing left to do."""
+
+    def await_work(self, stop: threading.Event, seconds: float) -> None:
+        self.await_change(stop, seconds)
+
+    def await_change(self, stop: threading.Event, seconds: float) -> bool:
+        deadline = time.monotonic() + seconds
+        before: tuple[int, int] | None = getattr(self._seen, "moment", None)
+        while not stop.wait(max(min(LOOK_SECONDS, deadline - time.monotonic()), 0.0)):
+            self._seen.moment = self._db.moment()
+            if self._seen.moment != before:
+                return True
+            if time.monotonic() >= deadline:
+                break
+        return False
+
     def revive(self, item_key: int | None) -> int:
         with self._db.write() as tx:
             params = {"item_key": item_key, "now": time.time()}
@@ -173,16 +231,11 @@ class SqliteTasks:
             tx.executemany(SQL["mark_pending"], [{"item_key": key} for key in revived])
         return len(revived)
 
-    def adopt(self, target: Fingerprint) -> None:
+    def adopt(self, target: Fingerprint, beside: Fingerprint | None = None) -> None:
         with self._db.write() as tx:
-            params: dict[str, Value] = {
-                "fingerprint": fingerprint_key(tx, target),
-                "model": model_name(target),
-                "dimension": target.dimension,
-            }
-            tx.execute(SQL["drop_tasks_of_others"], params)
-            tx.execute(SQL["adopt"], params)
-        self._seal_all(target)
+            adopt(tx, target, beside)
+        for each in filter(None, (target, beside)):
+            self._seal_all(each)
 
     def waiting(self, target: Fingerprint | None) -> int:
         return self._count("waiting", target)

@@ -7,24 +7,15 @@ from collections.abc import Mapping, Sequence
 import apsw
 
 from pegboard.model import Item, ItemId, LegHit, WordHits, WordQuery
+from pegboard.store import limits
+from pegboard.store.planning import spelled_words
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Row, Value, in_list
-from pegboard.text import FIELD_WEIGHTS, variants, words
+from pegboard.text import FIELD_WEIGHTS, variants
 
 SQL = load("sqlite", "words")
 Params = Mapping[str, Value]
 
-FIRST = 1000
-"""How many of the best are taken from the text index before filters are looked at."""
-HELD_AGAINST = 20
-"""Among so many of them the best score of all is looked for."""
-SPELLED = range(3, 33)
-"""Words of these lengths are kept for their spelling."""
-COMMON_FROM = 2_000
-"""A board with fewer items is quick without knowing its commonest terms."""
-COMMON = 1_000
-"""A term is common if one in this many items has it."""
-LEAST_COMMON = 20
 MOST_COUNTED = 10_000
 MERGED_AT_ONCE = 2_000
 """Pages of the text index that one transaction writes when its segments are merged."""
@@ -42,7 +33,7 @@ class Words:
         match = _match(query.lead, " AND " if query.every else " OR ")
         params: dict[str, Value] = {**FIELD_WEIGHTS, "match": match}
         exact = query.lead == query.terms and not query.every
-        most = FIRST if exact else 2 * limit
+        most = limits.FIRST if exact else 2 * limit
         ranked = self._db.rows(SQL["ranked"], {**params, "limit": most})
         cut_short = len(ranked) == most
         found = self._let_through(ranked, filters, limit)
@@ -50,7 +41,7 @@ class Words:
             found = self._db.rows(SQL["ranked_within"], {**params, **filters, "limit": limit})
         return WordHits(
             hits=tuple(as_hits(found)),
-            first=tuple(int(key) for key, _ in ranked[:HELD_AGAINST]),
+            first=tuple(int(key) for key, _ in ranked[: limits.HELD_AGAINST]),
             scores={int(key): float(score) for key, score in ranked} if exact else {},
             whole=exact and not cut_short,
         )
@@ -119,8 +110,8 @@ class Words:
             tx.execute(SQL["forget_census"])
             tx.execute(SQL["record_census"], {"now": time.time()})
             tx.execute(SQL["forget_common"])
-            if now >= COMMON_FROM:
-                tx.execute(SQL["count_common"], {"least": max(now // COMMON, LEAST_COMMON)})
+            if now >= limits.COMMON_FROM:
+                tx.execute(SQL["count_common"], {"least": limits.least_common(now)})
 
     def _merge(self) -> None:
         """In steps, so that others can write in between; one that is stopped loses nothing."""
@@ -136,8 +127,7 @@ class Words:
 
 def add_spelling(tx: apsw.Connection, item: Item) -> None:
     """The words an item is called by, so that a misspelled one can be read as one of them."""
-    named = (item.name, *item.aliases, item.category, item.subcategory, *item.tags)
-    for word in {word for text in named for word in words(text) if len(word) in SPELLED}:
+    for word in spelled_words(item):
         if tx.execute(SQL["knows_word"], {"word": word}).fetchone() is None:
             rows = ({"variant": variant, "word": word} for variant in variants(word))
             tx.executemany(SQL["add_variant"], rows)

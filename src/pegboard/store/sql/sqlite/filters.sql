@@ -1,4 +1,4 @@
-AND i.active AND i.visibility = 'public'
+AND (:active IS NULL OR i.active = :active) AND i.visibility = 'public'
 AND (:kinds IS NULL OR i.kind IN (SELECT value FROM json_each(:kinds)))
 AND (:namespaces IS NULL OR i.namespace IN (SELECT value FROM json_each(:namespaces)))
 AND (:categories IS NULL OR i.category IN (SELECT value FROM json_each(:categories)))
@@ -7,4 +7,20 @@ AND (:sources IS NULL OR i.scope IN (SELECT value FROM json_each(:sources))
      OR i.source IN (SELECT value FROM json_each(:sources)))
 AND (:tags IS NULL OR EXISTS (SELECT 1 FROM json_each(i.tags) t
      WHERE t.value IN (SELECT value FROM json_each(:tags))))
-AND (:live IS NULL OR (i.tool_type = 'mcp' AND i.source IN (SELECT value FROM json_each(:live))))
+AND (:live IS NULL OR (i.active AND i.tool_type = 'mcp'
+     AND i.source IN (SELECT value FROM json_each(:live))))
+-- What few searches ask for is looked up in an index of its own, and only by them.
+AND (coalesce(:authors, :protocols, :domains, :semantic_namespaces, :sensitivity_tiers, :personas,
+     :skills) IS NULL OR EXISTS (
+  SELECT 1 FROM items f INDEXED BY items_seen_further WHERE f.key = i.key
+  AND (:authors IS NULL OR f.author IN (SELECT value FROM json_each(:authors)))
+  AND (:protocols IS NULL OR f.source_protocol IN (SELECT value FROM json_each(:protocols)))
+  AND (:domains IS NULL OR f.routing_domain IN (SELECT value FROM json_each(:domains)))
+  AND (:semantic_namespaces IS NULL
+       OR f.semantic_namespace IN (SELECT value FROM json_each(:semantic_namespaces)))
+  AND (:sensitivity_tiers IS NULL
+       OR f.sensitivity_tier IN (SELECT value FROM json_each(:sensitivity_tiers)))
+  AND (:personas IS NULL OR EXISTS (SELECT 1 FROM json_each(f.target_personas) p
+       WHERE p.value IN (SELECT value FROM json_each(:personas))))
+  AND (:skills IS NULL OR EXISTS (SELECT 1 FROM json_each(f.skills) s
+       WHERE s.value IN (SELECT value FROM json_each(:skills))))))

@@ -1,7 +1,8 @@
 -- name: named
-SELECT i.key, i.id FROM items i WHERE i.name_key = :name_key
+-- A plus before a parameter: see nearest.sql.
+SELECT i.key, i.id FROM items i WHERE i.name_key = +:name_key
   -- include: filters
-ORDER BY i.id, i.key LIMIT :limit;
+ORDER BY i.id, i.key LIMIT +:limit;
 
 -- name: traits
 SELECT key, updated_at, download_count, quality_score, success_rate, semantic_weight FROM items

@@ -8,14 +8,14 @@ FROM items WHERE namespace = :namespace AND id = :id;
 INSERT INTO items (
   namespace, id, kind, active, scope, source, name, short_name, name_key, category, subcategory,
   tool_type, tags, visibility, author, source_protocol, routing_domain, semantic_namespace, sensitivity_tier,
-  target_personas, semantic_weight, official, source_hash, embedding_status, content_hash,
+  target_personas, semantic_weight, skills, official, source_hash, embedding_status, content_hash,
   text_version, latest_version, created_at, updated_at, origin, origin_hash, endpoint, aliases, keywords,
   tech_stack, examples, executor, signature, description, imported_description, input_schema,
   output_schema, body, approved_hash, drift
 ) VALUES (
   :namespace, :id, :kind, :active, :scope, :source, :name, :short_name, :name_key, :category, :subcategory,
   :tool_type, :tags, :visibility, :author, :source_protocol, :routing_domain, :semantic_namespace, :sensitivity_tier,
-  :target_personas, :semantic_weight, :official, :source_hash, :embedding_status, :content_hash,
+  :target_personas, :semantic_weight, :skills, :official, :source_hash, :embedding_status, :content_hash,
   :text_version, :latest_version, :now, :now, :origin, :origin_hash, :endpoint, :aliases, :keywords,
   :tech_stack, :examples, :executor, :signature, :description, :imported_description, :input_schema,
   :output_schema, :body, :approved_hash, :drift
@@ -30,7 +30,7 @@ UPDATE items SET
   visibility = :visibility, author = :author, source_protocol = :source_protocol,
   routing_domain = :routing_domain, semantic_namespace = :semantic_namespace,
   sensitivity_tier = :sensitivity_tier, target_personas = :target_personas,
-  semantic_weight = :semantic_weight, official = :official, source_hash = :source_hash,
+  semantic_weight = :semantic_weight, skills = :skills, official = :official, source_hash = :source_hash,
   embedding_status = :embedding_status, embedding_error = '', content_hash = :content_hash,
   text_version = :text_version,
   approved_hash = :approved_hash, drift = :drift,
@@ -61,8 +61,8 @@ INSERT INTO item_versions (item_key, version, manifest, manifest_text, content_h
 VALUES (:key, :version, :manifest, :manifest_text, :content_hash, :changelog, :now) RETURNING key;
 
 -- name: add_file
-INSERT INTO version_files (version_key, path, media_type, sha256, size_bytes, executable, content)
-VALUES (:version_key, :path, :media_type, :sha256, :size_bytes, :executable, :content);
+INSERT INTO version_files (version_key, path, media_type, sha256, size_bytes, executable, content, storage_key)
+VALUES (:version_key, :path, :media_type, :sha256, :size_bytes, :executable, :content, :storage_key);
 
 -- name: get
 SELECT * FROM items WHERE namespace = :namespace AND id = :id;
@@ -75,7 +75,7 @@ SELECT key, version, manifest, manifest_text, content_hash, changelog
 FROM item_versions WHERE item_key = :key AND version = :version;
 
 -- name: files_of
-SELECT path, content, sha256, media_type, executable
+SELECT path, content, storage_key, sha256, media_type, executable
 FROM version_files WHERE version_key = :version_key ORDER BY path;
 
 -- name: with_id

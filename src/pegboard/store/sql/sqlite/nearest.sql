@@ -3,19 +3,20 @@
 SELECT 1 FROM vectors WHERE fingerprint = :fingerprint LIMIT 1 OFFSET :few;
 
 -- name: exact
--- Every vector of this fingerprint that the filters leave is compared.
+-- Every vector of this fingerprint that the filters leave is compared. Here and below, a plus keeps
+-- SQLite from planning the query anew each time, lest another number want another plan: that takes 0.2 ms.
 SELECT i.key, i.id, 1.0 - vec_distance_cosine(v.vector, :query) AS score
 FROM items i INDEXED BY items_seen
-CROSS JOIN vectors v ON v.item_key = i.key AND v.fingerprint = :fingerprint
+CROSS JOIN vectors v ON v.item_key = i.key AND v.fingerprint = +:fingerprint
 WHERE true
   -- include: filters
-ORDER BY score DESC, i.id, i.key LIMIT :limit;
+ORDER BY score DESC, i.id, i.key LIMIT +:limit;
 
 -- name: scored
 -- The same for chosen items. The filters come first: a vector is 1.5 KB away, and they are not.
 SELECT i.key, i.id, 1.0 - vec_distance_cosine(v.vector, :query) AS score
 FROM items i INDEXED BY items_seen
-CROSS JOIN vectors v ON v.item_key = i.key AND v.fingerprint = :fingerprint
+CROSS JOIN vectors v ON v.item_key = i.key AND v.fingerprint = +:fingerprint
 WHERE i.key IN (SELECT value FROM json_each(:keys))
   -- include: filters
 ORDER BY score DESC, i.id, i.key;
@@ -24,7 +25,7 @@ ORDER BY score DESC, i.id, i.key;
 -- Every item that the filters leave and that has a vector; neither its row nor its vector is read.
 SELECT i.key
 FROM items i INDEXED BY items_seen
-CROSS JOIN vectors v ON v.item_key = i.key AND v.fingerprint = :fingerprint
+CROSS JOIN vectors v ON v.item_key = i.key AND v.fingerprint = +:fingerprint
 WHERE true
   -- include: filters
 ;

@@ -15,8 +15,8 @@ WHERE v.item_key = :key AND v.fingerprint = :fingerprint AND v.source_hash = :so
 DELETE FROM vectors WHERE item_key = :key AND source_hash <> :source_hash;
 
 -- name: drop_other_tasks
-DELETE FROM embedding_tasks
-WHERE item_key = :key AND NOT (source_hash = :source_hash AND fingerprint IS :fingerprint);
+-- Of another text. One of the same text stays: it may be for the model that is being built.
+DELETE FROM embedding_tasks WHERE item_key = :key AND source_hash <> :source_hash;
 
 -- name: drop_tasks
 DELETE FROM embedding_tasks WHERE item_key = :key;
@@ -46,7 +46,7 @@ WHERE i.key > :after AND i.active AND i.embedding_status <> 'blank'
 ORDER BY i.key LIMIT :limit;
 
 -- name: drop_tasks_of_others
-DELETE FROM embedding_tasks WHERE fingerprint <> :fingerprint;
+DELETE FROM embedding_tasks WHERE fingerprint <> :fingerprint AND fingerprint IS NOT :beside;
 
 -- name: adopt
 -- Items that wait although their vector is there: a model that was left and came back.
@@ -71,13 +71,27 @@ SELECT 1 WHERE EXISTS (SELECT 1 FROM embedding_tasks
   OR EXISTS (SELECT 1 FROM embedding_tasks
     WHERE fingerprint = :fingerprint AND status = 'running' AND lease_until <= :now);
 
+-- name: namespaces
+-- Those with fresh tasks, in the order of their names: one seek in the index each.
+WITH RECURSIVE turn (place, namespace) AS (
+  SELECT 1, (SELECT min(t.namespace) FROM embedding_tasks t
+    WHERE t.fingerprint = :fingerprint AND t.status = 'pending' AND t.attempts = 0
+      AND t.namespace > :after)
+  UNION ALL
+  SELECT place + 1, (SELECT min(t.namespace) FROM embedding_tasks t
+    WHERE t.fingerprint = :fingerprint AND t.status = 'pending' AND t.attempts = 0
+      AND t.namespace > turn.namespace)
+  FROM turn WHERE turn.namespace IS NOT NULL AND place < :limit)
+SELECT namespace FROM turn WHERE namespace IS NOT NULL;
+
 -- name: claim_fresh
 -- A claim counts as an attempt at once: a worker that dies of a text cannot count it later.
 UPDATE embedding_tasks SET
   status = 'running', attempts = 1, lease_owner = :owner, lease_until = :lease_until, updated_at = :now
 WHERE id IN (
   SELECT id FROM embedding_tasks
-  WHERE fingerprint = :fingerprint AND status = 'pending' AND attempts = 0 AND next_attempt_at <= :now
+  WHERE fingerprint = :fingerprint AND status = 'pending' AND attempts = 0 AND namespace = :namespace
+    AND next_attempt_at <= :now
   ORDER BY next_attempt_at, id LIMIT :limit)
 RETURNING id, item_key, source_hash, text, attempts;
 
@@ -104,12 +118,14 @@ SELECT key, :fingerprint, source_hash, :vector, :now FROM items
 WHERE key = :item_key AND source_hash = :source_hash
 RETURNING item_key;
 
--- name: mark_ready
--- Unless a task is left, for the vector of another model.
-UPDATE items SET embedding_status = 'ready', embedding_model = :model, embedding_dimension = :dimension,
-  embedded_at = :now, embedding_error = ''
-WHERE key = :item_key AND source_hash = :source_hash
-  AND NOT EXISTS (SELECT 1 FROM embedding_tasks WHERE item_key = :item_key);
+-- name: mark_hung
+-- It still waits, or has failed, if a task for the vector of another model is left.
+UPDATE items SET embedding_model = :model, embedding_dimension = :dimension, embedded_at = :now,
+  embedding_error = CASE WHEN EXISTS (SELECT 1 FROM embedding_tasks t
+    WHERE t.item_key = :item_key AND t.status = 'failed') THEN embedding_error ELSE '' END,
+  embedding_status = coalesce((SELECT CASE t.status WHEN 'failed' THEN 'failed' ELSE 'pending' END
+    FROM embedding_tasks t WHERE t.item_key = :item_key ORDER BY t.status = 'failed' LIMIT 1), 'ready')
+WHERE key = :item_key AND source_hash = :source_hash;
 
 -- name: drop_task
 -- Not by its id: SQLite gives the id of a deleted task to the next one.

@@ -5,13 +5,13 @@ SELECT rowid, -bm25(item_terms, :name_weight, :aliases_weight, :labels_weight,
 FROM item_terms WHERE item_terms MATCH :match ORDER BY score DESC, rowid LIMIT :limit;
 
 -- name: ranked_within
--- The same for what filters leave, when too few of the first are among it.
+-- The same for what filters leave, when too few of the first are among it. The plus: see nearest.sql.
 SELECT i.key, i.id, -bm25(item_terms, :name_weight, :aliases_weight, :labels_weight,
     :description_weight, :parameters_weight, :body_weight) AS score
 FROM item_terms JOIN items i ON i.key = item_terms.rowid
 WHERE item_terms MATCH :match
   -- include: filters
-ORDER BY score DESC, i.id, i.key LIMIT :limit;
+ORDER BY score DESC, i.id, i.key LIMIT +:limit;
 
 -- name: let_through
 SELECT i.key, i.id FROM items i INDEXED BY items_seen

@@ -1,0 +1,134 @@
+"""Every setting with its default, what it means, and the bounds of its value."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from pegboard.embed.choose import PROVIDERS
+from pegboard.model import ModelSpec
+
+
+def setting(default: Any, about: str, **bounds: Any) -> Any:  # noqa: ANN401 (as dataclasses.field)
+    """A field with its documentation and the bounds of its value."""
+    return field(default=default, metadata={"about": about, **bounds})
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedSettings:
+    provider: str = setting("local", "who makes vectors", choices=PROVIDERS)
+    model: str = setting("", "model name; empty takes the provider's own, if it has one")
+    base_url: str = setting(
+        "", "where a service is, such as http://localhost:11434/v1", personal=True
+    )
+    api_key: str = setting(
+        "", "where its key is: env:NAME or file:PATH; never the key itself", personal=True
+    )
+    device: str = setting("auto", "where a local model runs", choices=("auto", "cpu", "gpu"))
+    dimension: int = setting(0, "vector length; 0 takes the model's own", least=0, most=16_384)
+    threads: int = setting(0, "threads for local models; 0 uses the cores, at most 4", least=0)
+    batch_size: int = setting(
+        128, "texts that a worker takes, or a service is sent, at once", least=1, most=10_000
+    )
+    timeout_seconds: float = setting(
+        20.0, "how long a service may take to answer", least=0.1, most=600.0
+    )
+    max_retries: int = setting(
+        3, "how often a service that is busy or broken is asked again", least=0, most=10
+    )
+    cache: str = setting(
+        "on", "keep what a service made in the user's cache folder", choices=("on", "off")
+    )
+    max_attempts: int = setting(5, "tries before a task is given up", least=1, most=100)
+    lease_seconds: float = setting(60.0, "how long a worker may hold a task", least=0.1)
+
+    @property
+    def spec(self) -> ModelSpec:
+        return ModelSpec(self.provider, self.model, self.dimension, self.base_url, self.api_key)
+
+    @property
+    def cache_folder(self) -> Path | None:
+        on = self.cache == "on"
+        return platformdirs.user_cache_path("pegboard") / "vectors" if on else None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    mode: str = setting("hybrid", "default mode", choices=("hybrid", "bm25", "vector", "fuzzy"))
+    limit: int = setting(5, "hits in an answer", least=1, most=1000)
+    depth: int = setting(30, "items that each leg puts forward", least=1, most=10_000)
+    threshold: float = setting(
+        0.2, "if the best hit scores less, no tool fits", least=0.0, most=1.0
+    )
+    floor: float = setting(
+        0.05, "if one fits, others are shown with it from this score on", least=0.0, most=1.0
+    )
+    fusion: str = setting("sum", "how legs become one ranking", choices=("sum", "rrf"))
+    alpha: float = setting(0.5, "weight of meaning against words in `sum`", least=0.0, most=1.0)
+    k: int = setting(60, "the constant of `rrf`", least=1, most=10_000)
+    bm25_weight: float = setting(1.0, "weight of words in `rrf`", least=0.0, most=100.0)
+    vector_weight: float = setting(1.0, "weight of meaning in `rrf`", least=0.0, most=100.0)
+    fuzzy_weight: float = setting(0.5, "weight of guessed words in `rrf`", least=0.0, most=100.0)
+    boost_recency: float = setting(
+        0.002, "what an item changed today gains; 0 switches it off", least=0.0, most=0.02
+    )
+    boost_quality: float = setting(
+        0.01, "what the best quality gains; 0 switches it off", least=0.0, most=0.02
+    )
+    boost_usage: float = setting(
+        0.01, "what much use gains; 0 switches it off", least=0.0, most=0.02
+    )
+    boost_semantic_weight: float = setting(
+        0.01, "what a semantic weight of 2 gains; 0 switches it off", least=0.0, most=0.02
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SyncSettings:
+    max_file_bytes: int = setting(1 << 20, "larger files are refused", least=1)
+    keep_missing_days: float = setting(
+        30.0, "days before an item that left its source is removed", least=0.0
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class McpSettings:
+    parallel: int = setting(8, "MCP servers that are started at the same time", least=1, most=100)
+
+
+@dataclass(frozen=True, slots=True)
+class TrustSettings:
+    changed: str = setting(
+        "warn",
+        "what becomes of a tool of an MCP server that is no longer what was approved",
+        choices=("hold", "warn", "allow"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class BlobSettings:
+    place: str = setting(
+        "", "where files of 64 KB and more go: a folder, or s3://bucket/prefix; see files.md"
+    )
+    endpoint: str = setting("", "address of a bucket that is not at AWS")
+    region: str = setting("", "region of the bucket; empty takes AWS_REGION or us-east-1")
+    access_key: str = setting(
+        "", "where its key is: env:NAME; empty takes AWS_ACCESS_KEY_ID", personal=True
+    )
+    secret_key: str = setting(
+        "", "where its key is: env:NAME; empty takes AWS_SECRET_ACCESS_KEY", personal=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    board: str = setting(
+        "", "the board's file, or postgresql://...; empty means .pegboard/board.db of the project"
+    )
+    embed: EmbedSettings = field(default_factory=EmbedSettings)
+    search: SearchSettings = field(default_factory=SearchSettings)
+    sync: SyncSettings = field(default_factory=SyncSettings)
+    mcp: McpSettings = field(default_factory=McpSettings)
+    trust: TrustSettings = field(default_factory=TrustSettings)
+    blobs: BlobSettings = field(default_factory=BlobSettings)

@@ -1,0 +1,193 @@
+"""How a database and blob storage agree about large files, decided alike for every store.
+
+A key is written by one put and by no other. A put refers to what it has uploaded itself, or to what
+the database refers to already. So a blob that nothing refers to will never be referred to again
+once the put that uploaded it is over: it can be removed, and nobody has to be kept waiting for it.
+"""
+
+import hashlib
+import os
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple, Protocol
+
+from pegboard.errors import BoardCorrupt, BoardError
+from pegboard.model import Blob, Item
+from pegboard.store.blobs.storage import Blobs
+
+LARGE = 65_536
+"""A file of so many bytes is too large for the database."""
+COMMIT_SECONDS = 1800.0
+"""So long after an upload it may be referred to: much less than the age of what is removed."""
+ASK_AT_ONCE = 500
+AGAIN = "write it again from its source with: pegboard sync --full"
+
+
+def is_key(text: str) -> bool:
+    """Whether this can be nothing but a key: it leads out of no folder and hides in none."""
+    return re.fullmatch(r"[a-z0-9]+(?:[/.-][a-z0-9]+)*", text) is not None
+
+
+class FileRecords(Protocol):
+    """What a store's database knows about files that lie elsewhere."""
+
+    def board(self) -> str:
+        """A name that no other board has: several may share one place."""
+        ...
+
+    def known(self, hashes: Sequence[str]) -> Sequence[tuple[str, str]]:
+        """Each of these SHA-256 with the key, or the keys, where files on the board have it."""
+        ...
+
+    def in_use(self, keys: Sequence[str]) -> Set[str]:
+        """Those of these keys that a file on the board refers to."""
+        ...
+
+
+class Uploads(NamedTuple):
+    """What a put has ready in blob storage before its transaction begins."""
+
+    hashes: tuple[str, ...]
+    """Of all large files of the put."""
+    new: dict[str, str]
+    """The key of each that was uploaded for it, by its hash."""
+    bad: frozenset[str]
+    """Keys that the database refers to and that turned out to hold something else or nothing."""
+    deadline: float
+
+    def keys(
+        self, known: Callable[[Sequence[str]], Sequence[tuple[str, str]]]
+    ) -> Mapping[str, str]:
+        """Where each content lies; `known` must be asked inside the transaction.
+
+        What is not in here goes into the database: what was to be shared is no longer known, or
+        the upload is so old that it may be taken for one that was left behind.
+        """
+        if not self.hashes:
+            return {}
+        uploaded = self.new if time.monotonic() < self.deadline else {}
+        return uploaded | {d: key for d, key in known(self.hashes) if key not in self.bad}
+
+
+class LargeFiles:
+    """Without `blobs` the database keeps everything, and no put has anything to upload."""
+
+    def __init__(self, blobs: Blobs | None, records: FileRecords) -> None:
+        self._blobs = blobs
+        self._records = records
+
+    @property
+    def place(self) -> str:
+        return self._blobs.place if self._blobs else "in the database"
+
+    @contextmanager
+    def uploaded(
+        self,
+        items: Sequence[Item],
+        *,
+        check: bool = False,
+        unsure: tuple[type[BaseException], ...] = (),
+    ) -> Iterator[Uploads]:
+        """Upload what is large and not stored yet; the transaction belongs inside.
+
+        With `check`, what is stored already is read, and uploaded again if it is not right. What
+        the transaction did not need is removed at the end, unless it raised an error that leaves
+        open whether it was committed (`unsure`), or the process was killed: see `unused`.
+        """
+        contents = _large(items) if self._blobs else {}
+        known = self._records.known(list(contents)) if contents else ()
+        bad = frozenset(k for d, k in known if check and not self._is_whole(k, d))
+        ready = Uploads(tuple(contents), {}, bad, time.monotonic() + COMMIT_SECONDS)
+        leave = False
+        try:
+            for digest in contents.keys() - {d for d, k in known if k not in bad}:
+                self._upload(ready, digest, contents[digest])
+            yield ready
+        except unsure:
+            leave = True
+            raise
+        finally:
+            if ready.new and not leave:
+                self._discard(list(ready.new.values()))
+
+    def content(self, item_id: str, row: Mapping[str, Any]) -> bytes:
+        """The content that was put, or an error that says what became of it.
+
+        `row` has the `path`, `sha256`, `content` and `storage_key` of one file.
+        """
+        key: str | None = row["storage_key"]
+        found = row["content"] if key is None else self._get(item_id, row["path"], key)
+        what = f"the file {row['path']} of {item_id}"
+        where = "the database" if key is None else f"{self.place}, where it is {key}"
+        if found is None:
+            raise BoardCorrupt(
+                f"{what} is missing from {where}",
+                f"if blobs.place has changed, set it back; else {AGAIN}",
+            )
+        if hashlib.sha256(found).hexdigest() != row["sha256"]:
+            raise BoardCorrupt(f"{what} is not what was put: it is damaged in {where}", AGAIN)
+        return bytes(found)
+
+    def unused(self, older_than: float, *, remove: bool) -> list[Blob]:
+        """What lies in blob storage under this board's name and belongs to nothing on it.
+
+        What is younger than so many seconds is left out: a put may be about to refer to it.
+        """
+        if self._blobs is None:
+            return []
+        before = time.time() - older_than
+        # All of them before the database is asked: what it refers to then is not lost.
+        old = [b for b in self._blobs.listed(self._records.board()) if b.changed_at <= before]
+        found: list[Blob] = []
+        for first in range(0, len(old), ASK_AT_ONCE):
+            asked = old[first : first + ASK_AT_ONCE]
+            used = self._records.in_use([blob.key for blob in asked])
+            found += [blob for blob in asked if blob.key not in used]
+        for blob in found if remove else ():
+            self._blobs.delete(blob.key)
+        return found
+
+    def _get(self, item_id: str, path: str, key: str) -> bytes | None:
+        if self._blobs is None:
+            raise BoardCorrupt(
+                f"the file {path} of {item_id} is not in the database, and blobs.place is empty",
+                "set blobs.place to what it was when the file was put",
+            )
+        return self._blobs.get(key) if is_key(key) else None
+
+    def _upload(self, ready: Uploads, digest: str, content: bytes) -> None:
+        if self._blobs is None:
+            return
+        key = f"{self._records.board()}/{digest[:2]}/{digest}-{os.urandom(4).hex()}"
+        ready.new[digest] = key  # before it is there: what is left of a failed one is removed too
+        self._blobs.put(key, content)
+
+    def _is_whole(self, key: str, digest: str) -> bool:
+        content = self._blobs.get(key) if self._blobs and is_key(key) else None
+        return content is not None and hashlib.sha256(content).hexdigest() == digest
+
+    def _discard(self, keys: Sequence[str]) -> None:
+        """The put is over; where this fails, `unused` finds what is left."""
+        with suppress(BoardError):
+            used = self._records.in_use(keys)
+            for key in keys:
+                if self._blobs is not None and key not in used:
+                    self._blobs.delete(key)
+
+
+def _large(items: Sequence[Item]) -> dict[str, bytes]:
+    """Contents that do not go into the database, each once, by their hash."""
+    found: dict[str, bytes] = {}
+    for item in items:
+        for file in item.version.files if item.version else ():
+            if len(file.content) < LARGE or file.sha256 in found:
+                continue
+            if hashlib.sha256(file.content).hexdigest() != file.sha256:
+                raise BoardError(
+                    f"the file {file.path} of {item.id} does not have the hash it comes with",
+                    "it may have been written to while it was read: sync again",
+                )
+            found[file.sha256] = file.content
+    return found

@@ -1,0 +1,205 @@
+"""Items in PostgreSQL: put, look up, page through, retire."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from pegboard.calls import CensusLine, Change, OnChange
+from pegboard.errors import BoardUnreachable
+from pegboard.model import Entry, Fingerprint, Item, ItemId, PutReport
+from pegboard.store.blobs.large_files import LargeFiles
+from pegboard.store.planning import definition_hash, plan_put, planned_status
+from pegboard.store.postgres.database import Connection, Database, run
+from pegboard.store.postgres.files import known_and_held
+from pegboard.store.postgres.fingerprints import fingerprint_key
+from pegboard.store.postgres.putting import Planned, Putting, has_vector, write_tasks
+from pegboard.store.postgres.rows import definition_from, entry_from, sayable, version_from
+from pegboard.store.postgres.words import Words
+from pegboard.store.queries import load
+from pegboard.text import TEXT_VERSION
+
+SQL = load("postgres", "items")
+
+
+class PostgresItems:
+    def __init__(self, database: Database, words: Words, files: LargeFiles) -> None:
+        self._db = database
+        self._words = words
+        self._files = files
+
+    def put(
+        self,
+        items: Sequence[Item],
+        target: Fingerprint | None,
+        *,
+        rewrite: bool = False,
+        on_change: OnChange | None = None,
+    ) -> PutReport:
+        def work(tx: Connection) -> PutReport:
+            fingerprint = fingerprint_key(tx, target) if target else None
+            lying = uploads.keys(partial(known_and_held, tx))
+            return Putting(tx, target, fingerprint, on_change, lying).put(items, rewrite=rewrite)
+
+        with self._files.uploaded(items, check=rewrite, unsure=(BoardUnreachable,)) as uploads:
+            return self._db.write(work, tell=True)
+
+    def get(self, item_id: ItemId, namespace: str) -> Entry | None:
+        if not sayable([item_id, namespace])[1:]:
+            return None
+        found = self._db.snapshot(lambda: self._with_version(item_id, namespace))
+        if found is None:
+            return None
+        entry, version, files = found
+        if version is None:
+            return entry
+        for file in files:
+            file["content"] = self._files.content(item_id, file)
+        item = entry.item._replace(version=version_from(item_id, version, files))
+        return entry._replace(item=item)
+
+    def ids(self) -> list[tuple[ItemId, str]]:
+        return [(ItemId(item_id), namespace) for item_id, namespace in self._db.rows(SQL["ids"])]
+
+    def named(self, name: str) -> list[Entry]:
+        # A name is whatever a source says: it must never be taken for the id of something else.
+        ways = ("with_id", "named_with_namespace") if ":" in name else ("named",)
+        for way in ways if sayable([name]) else ():
+            if found := self._db.records(SQL[way], {"name": name}):
+                return [entry_from(row) for row in found]
+        return []
+
+    def page(self, after: int, limit: int) -> list[Entry]:
+        rows = self._db.records(SQL["page"], {"after": after, "limit": limit})
+        return [entry_from(row) for row in rows]
+
+    def origins(self, source: str, under: Sequence[str] = ()) -> dict[str, str]:
+        params: dict[str, object] = {"source": source, "text_version": TEXT_VERSION}
+        sql = SQL["origins"]
+        if under:
+            sql, params["under"] = SQL["origins_under"], sayable(under)
+        return {str(o): str(h) for o, h in self._db.rows(sql, params)}
+
+    def retire(
+        self, source: str, seen: Sequence[str], began: float, purge_before: float
+    ) -> tuple[int, int]:
+        params: dict[str, object] = {
+            "source": source,
+            "seen": sayable(seen),
+            "began": began,
+            "before": purge_before,
+        }
+
+        def work(tx: Connection) -> tuple[int, int]:
+            retired = len(run(tx, SQL["retire"], params))
+            run(tx, SQL["drop_tasks_of_retired"], params)
+            return retired, len(run(tx, SQL["purge"], params))
+
+        return self._db.write(work, tell=True)
+
+    def retire_under(
+        self, source: str, under: Sequence[str], seen: Sequence[str], began: float
+    ) -> int:
+        params: dict[str, object] = {
+            "source": source,
+            "under": sayable(under),
+            "seen": sayable(seen),
+            "began": began,
+        }
+
+        def work(tx: Connection) -> int:
+            keys = [int(row[0]) for row in run(tx, SQL["retire_under"], params)]
+            run(tx, SQL["drop_tasks_of"], {"keys": keys})
+            return len(keys)
+
+        return self._db.write(work, tell=True)
+
+    def changed(self) -> list[Change]:
+        rows = self._db.records(SQL["changed"])
+        return [Change(entry_from(row), definition_from(row)) for row in rows]
+
+    def approve(self, entries: Sequence[Entry], target: Fingerprint | None) -> int:
+        def work(tx: Connection) -> int:
+            fingerprint = fingerprint_key(tx, target) if target else None
+            approved = [entry for entry in entries if _approve(tx, entry)]
+            for entry in approved:
+                _queue_again(tx, entry, target, fingerprint)
+            return len(approved)
+
+        return self._db.write(work, tell=True)
+
+    def apply_policy(self, source: str, on_change: OnChange) -> None:
+        steps = {
+            OnChange.ALLOW: ("accept", "forget_accepted"),
+            OnChange.HOLD: ("hold", "drop_tasks_of_retired"),
+            OnChange.WARN: (),
+        }[on_change]
+
+        def work(tx: Connection) -> None:
+            for step in steps:
+                run(tx, SQL[step], {"source": source})
+
+        if steps:
+            self._db.write(work, tell=True)
+
+    def census(self, namespaces: Sequence[str]) -> list[CensusLine]:
+        params = {"namespaces": sayable(namespaces) if namespaces else None}
+        return [CensusLine(*row) for row in self._db.rows(SQL["census"], params)]
+
+    def listed(
+        self,
+        categories: Sequence[str],
+        namespaces: Sequence[str],
+        after: tuple[str, str],
+        limit: int,
+    ) -> list[Entry]:
+        params: dict[str, object] = {
+            "categories": sayable(categories) if categories else None,
+            "namespaces": sayable(namespaces) if namespaces else None,
+            "id": after[0],
+            "namespace": after[1],
+            "limit": limit,
+        }
+        return [entry_from(row) for row in self._db.records(SQL["listed"], params)]
+
+    def take_census(self) -> None:
+        self._words.take_census()
+
+    def _with_version(
+        self, item_id: ItemId, namespace: str
+    ) -> tuple[Entry, dict[str, Any] | None, list[dict[str, Any]]] | None:
+        found = self._db.records(SQL["get"], {"id": item_id, "namespace": namespace})
+        return (entry_from(found[0]), *self._version_of(found[0])) if found else None
+
+    def _version_of(
+        self, row: dict[str, Any]
+    ) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
+        found = self._db.records(
+            SQL["version_of"], {"key": row["key"], "version": row["latest_version"]}
+        )
+        if not found:
+            return None, []
+        return found[0], self._db.records(SQL["files_of"], {"version_key": found[0]["key"]})
+
+
+def _approve(tx: Connection, entry: Entry) -> bool:
+    """Whether it is still what the entry says."""
+    offered = entry.item._replace(description=entry.imported_description)
+    params: dict[str, object] = {
+        "key": entry.key,
+        "content_hash": entry.content_hash,
+        "approved_hash": definition_hash(offered),
+    }
+    if not run(tx, SQL["approve"], params):
+        return False
+    run(tx, SQL["forget_approved"], {"keys": [entry.key]})
+    return True
+
+
+def _queue_again(
+    tx: Connection, entry: Entry, target: Fingerprint | None, fingerprint: int | None
+) -> None:
+    """Whatever was held back may have lost its task."""
+    plan = plan_put(entry.item, None, None)
+    status = planned_status(plan.text, target, has_vector(tx, entry.key, plan, fingerprint))
+    run(tx, SQL["mark_embedding"], {"key": entry.key, "status": status.value})
+    write_tasks(tx, [Planned(plan, None, entry.key, status)], fingerprint)

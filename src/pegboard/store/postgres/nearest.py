@@ -1,0 +1,167 @@
+"""The nearest of many vectors: by HNSW, or by comparing all where the filters leave few."""
+
+import logging
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import psycopg
+
+from pegboard.model import Fingerprint, Vector
+from pegboard.store.postgres.database import Database, Row
+from pegboard.store.postgres.fingerprints import known_fingerprint
+from pegboard.store.postgres.memory import Memory
+from pegboard.store.postgres.opening import conninfo
+from pegboard.store.postgres.telling import told
+from pegboard.store.postgres.vector import to_database
+from pegboard.store.queries import load
+
+log = logging.getLogger(__name__)
+
+SQL = load("postgres", "nearest")
+Params = Mapping[str, object]
+
+FEW = 2_000
+"""Where the filters leave no more, or no more than one in FRACTION, all of them are compared."""
+FRACTION = 40
+INDEXED_FROM = 1_000
+"""A table with fewer vectors is quick without an index."""
+
+
+class Nearest:
+    def __init__(self, database: Database, memory: Memory) -> None:
+        self._db = database
+        self._memory = memory
+
+    def search(
+        self, query: Vector, target: Fingerprint, filters: Params, limit: int, selective: bool
+    ) -> list[Row]:
+        """Key, id and score of the nearest items that the filters leave."""
+        fingerprint = known_fingerprint(self._db, target)
+        if fingerprint is None:
+            return []
+        ask = {
+            **filters,
+            "query": to_database(query),
+            "fingerprint": fingerprint,
+            "limit": limit,
+        }
+        if selective and self._few_are_left(filters):
+            return self._db.rows(SQL["exact"], ask)
+        found = self._db.rows(_with_dimension(SQL["near"], target.dimension), ask)
+        if selective and len(found) < limit:
+            return self._db.rows(SQL["exact"], ask)  # the scan was given up too early
+        return found
+
+    def scores(self, query: Vector, target: Fingerprint, keys: Sequence[int]) -> dict[int, float]:
+        fingerprint = known_fingerprint(self._db, target) if keys else None
+        if fingerprint is None:
+            return {}
+        ask = {"query": to_database(query), "fingerprint": fingerprint, "keys": list(keys)}
+        return {int(key): float(score) for key, score in self._db.rows(SQL["vector_scores"], ask)}
+
+    def _few_are_left(self, filters: Params) -> bool:
+        plan = self._db.rows(SQL["estimate"], filters)[0][0]
+        left = plan[0]["Plan"]["Plan Rows"]
+        return bool(left <= max(FEW, self._size() // FRACTION))
+
+    def _size(self) -> int:
+        return self._memory.recall("vectors", lambda: int(self._db.rows(SQL["size"])[0][0] or 0))
+
+    def build(self, target: Fingerprint, stop: threading.Event | None = None) -> list[str]:
+        """Give each table that has grown large its index; the names of those that were made.
+
+        Beside all other work; whoever comes second leaves it to the first. One that was cut short
+        is made anew the next time.
+        """
+        fingerprint = known_fingerprint(self._db, target)
+        if fingerprint is None or self._db.caller is not None:
+            return []
+        due = self._due(fingerprint)
+        if not due and not self._db.rows(SQL["outgrown"], {"few": INDEXED_FROM}):
+            return []
+        with self._unhurried() as connection, cancelled_by(connection, stop):
+            row = connection.execute(SQL["try_build"].encode()).fetchone()
+            if row is None or not row[0]:
+                return []
+            made = [self._build(connection, table, fingerprint, target) for table in due]
+            connection.execute(SQL["count_anew"].encode())
+            return made
+
+    def _build(
+        self,
+        connection: psycopg.Connection[Row],
+        table: str,
+        fingerprint: int,
+        target: Fingerprint,
+    ) -> str:
+        index = f"{table}_hnsw_{fingerprint}"
+        names = {
+            "index": index,
+            "table": table,
+            "dimension": target.dimension,
+            "fingerprint": fingerprint,
+        }
+        log.info("making the index %s", index)
+        if self._db.rows(SQL["index_state"], {"name": index}):
+            connection.execute(SQL["drop_index"].format(**names).encode())
+        connection.execute(SQL["make_index"].format(**names).encode())
+        return index
+
+    @contextmanager
+    def _unhurried(self) -> Iterator[psycopg.Connection[Row]]:
+        """A connection of its own, for what may take long."""
+        url = conninfo(self._db.url)
+        with told(self._db.place), psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(SQL["unhurried"].encode())
+            yield connection
+
+    def drop(self, fingerprint: int) -> None:
+        """Remove the indexes over its vectors."""
+        tables = [str(row[0]) for row in self._db.rows(SQL["partitions"])]
+        indexes = [f"{table}_hnsw_{fingerprint}" for table in tables]
+        there = [i for i in indexes if self._db.rows(SQL["index_state"], {"name": i})]
+        if there:
+            with self._unhurried() as connection:
+                for index in there:
+                    connection.execute(SQL["drop_index"].format(index=index).encode())
+
+    def _due(self, fingerprint: int) -> list[str]:
+        tables = [str(row[0]) for row in self._db.rows(SQL["partitions"])]
+        return [table for table in tables if self._lacks_index(table, fingerprint)]
+
+    def _lacks_index(self, table: str, fingerprint: int) -> bool:
+        state = self._db.rows(SQL["index_state"], {"name": f"{table}_hnsw_{fingerprint}"})
+        if state and state[0][0]:
+            return False
+        params = {"fingerprint": fingerprint, "few": INDEXED_FROM}
+        return bool(self._db.rows(SQL["enough"].replace("{table}", table), params))
+
+
+@contextmanager
+def cancelled_by(
+    connection: psycopg.Connection[Row], stop: threading.Event | None
+) -> Iterator[None]:
+    """What this connection does inside is called off once `stop` is set, and that is no error."""
+    done = threading.Event()
+
+    def watch() -> None:
+        while stop is not None and not done.wait(0.2):
+            if stop.is_set():
+                connection.cancel()
+
+    watcher = threading.Thread(target=watch, name="pegboard-cancel", daemon=True)
+    watcher.start()
+    try:
+        yield
+    except psycopg.errors.QueryCanceled:
+        if stop is None or not stop.is_set():
+            raise
+    finally:
+        done.set()
+        watcher.join()
+
+
+def _with_dimension(sql: str, dimension: int) -> str:
+    """A type cannot be a parameter."""
+    return sql.replace(":dimension", str(int(dimension)))

@@ -1,0 +1,318 @@
+"""A put on PostgreSQL: many items with a few statements, all in one transaction."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from pegboard.calls import OnChange
+from pegboard.model import (
+    Drift,
+    EmbeddingStatus,
+    Fingerprint,
+    Item,
+    PutReport,
+    Rejection,
+    Version,
+    Visibility,
+)
+from pegboard.store.planning import (
+    Existing,
+    Plan,
+    id_taken,
+    plan_put,
+    planned_status,
+    spelled_words,
+    taken,
+)
+from pegboard.store.postgres.database import Connection, run
+from pegboard.store.postgres.rows import as_rows, item_values
+from pegboard.store.queries import load
+from pegboard.text import FIELD_WEIGHTS, TEXT_VERSION, index_fields, name_key, variants
+
+SQL = load("postgres", "items")
+TASK_SQL = load("postgres", "tasks")
+
+LONGEST_TERM = 200
+"""Characters of a term that count: an index entry has a bound on its size."""
+MOST_AT_ONCE = 4_000_000
+"""Characters of items that one statement carries."""
+
+
+class Planned(NamedTuple):
+    plan: Plan
+    existing: Existing | None
+    key: int = 0
+    status: EmbeddingStatus = EmbeddingStatus.BLANK
+
+    @property
+    def item(self) -> Item:
+        return self.plan.item
+
+
+class Putting:
+    """One put, inside one transaction."""
+
+    def __init__(
+        self,
+        tx: Connection,
+        target: Fingerprint | None,
+        fingerprint: int | None,
+        on_change: OnChange | None,
+        lying: Mapping[str, str],
+    ) -> None:
+        self.tx = tx
+        self.target = target
+        self.fingerprint = fingerprint
+        self.on_change = on_change
+        self.lying = lying
+        """Where large contents lie, by their hash."""
+
+    def put(self, items: Sequence[Item], *, rewrite: bool) -> PutReport:
+        added = changed = unchanged = 0
+        refused: list[Rejection] = []
+        for part in _parts(items):
+            existing = self._existing(part)
+            to_write: list[Planned] = []
+            touched: list[tuple[Item, Existing]] = []
+            for item in part:
+                found = existing.get((item.namespace, item.id))
+                if taken(item, found):
+                    refused.append(id_taken(item, found))
+                    continue
+                plan = plan_put(item, found, self.on_change)
+                added += found is None
+                changed += found is not None and not plan.unchanged
+                unchanged += plan.unchanged
+                if found is not None and plan.unchanged and not rewrite:
+                    touched.append((item, found))
+                else:
+                    to_write.append(Planned(plan, found))
+            self._touch(touched)
+            self._write(to_write)
+        return PutReport(added, changed, unchanged, tuple(refused))
+
+    def _existing(self, items: Sequence[Item]) -> dict[tuple[str, str], Existing]:
+        params = {"namespaces": [i.namespace for i in items], "ids": [i.id for i in items]}
+        rows = run(self.tx, SQL["existing"], params)
+        return {(namespace, item_id): Existing(*rest) for namespace, item_id, *rest in rows}
+
+    def _touch(self, seen: Iterable[tuple[Item, Existing]]) -> None:
+        moved = [
+            {"key": known.key, "origin": item.origin, "origin_hash": item.origin_hash}
+            for item, known in seen
+            if (item.origin, item.origin_hash) != (known.origin, known.origin_hash)
+        ]
+        if moved:
+            run(self.tx, SQL["touch_origins"], {"rows": as_rows(moved)})
+
+    def _write(self, planned: Sequence[Planned]) -> None:
+        if not planned:
+            return
+        known = [(each.existing.key, each.plan) for each in planned if each.existing]
+        embedded = _with_vectors(self.tx, known, self.fingerprint)
+        planned = [
+            each._replace(
+                key=each.existing.key if each.existing else 0,
+                status=planned_status(
+                    each.plan.text,
+                    self.target,
+                    each.existing is not None and each.existing.key in embedded,
+                ),
+            )
+            for each in planned
+        ]
+        written = [*self._insert(planned), *self._update(planned)]
+        self._write_texts(written)
+        self._write_spelling(written)
+        for each in written:
+            if each.item.version is not None:
+                self._write_version(each, each.item.version)
+        write_tasks(self.tx, written, self.fingerprint)
+
+    def _insert(self, planned: Sequence[Planned]) -> list[Planned]:
+        new = [each for each in planned if each.existing is None]
+        if not new:
+            return []
+        rows = [_row(each) | {"place": place} for place, each in enumerate(new)]
+        found = run(self.tx, SQL["insert_items"], {"rows": as_rows(rows)})
+        keys = {(namespace, item_id): int(key) for namespace, item_id, key in found}
+        return [each._replace(key=keys[each.item.namespace, each.item.id]) for each in new]
+
+    def _update(self, planned: Sequence[Planned]) -> list[Planned]:
+        old = [each for each in planned if each.existing is not None]
+        if not old:
+            return []
+        for drift, step in ((Drift.CHANGED, "keep_approved"), (Drift.NONE, "forget_approved")):
+            keys = [
+                each.key
+                for each in old
+                if each.existing and each.existing.drift != each.plan.drift == drift
+            ]
+            if keys:
+                run(self.tx, SQL[step], {"keys": keys})
+        run(self.tx, SQL["update_items"], {"rows": as_rows([_row(each) for each in old])})
+        for step in ("drop_terms", "drop_texts", "drop_versions"):
+            run(self.tx, SQL[step], {"keys": [each.key for each in old]})
+        return old
+
+    def _write_texts(self, planned: Sequence[Planned]) -> None:
+        counted = [(each, *_weighed(each.item)) for each in planned]
+        flat = [
+            (term, each.key, each.item.namespace, frequency, length)
+            for each, frequencies, length in counted
+            for term, frequency in frequencies.items()
+        ]
+        names: tuple[str, ...] = ("terms", "keys", "namespaces", "frequencies", "lengths")
+        run(self.tx, SQL["add_terms"], _columns(names, flat))
+        texts = [
+            (
+                each.item.kind.value,
+                each.key,
+                each.item.namespace,
+                length,
+                each.item.name,
+                each.item.description,
+                each.plan.text,
+            )
+            for each, _, length in counted
+        ]
+        names = ("kinds", "keys", "namespaces", "lengths", "names", "descriptions", "contents")
+        run(self.tx, SQL["add_texts"], _columns(names, texts))
+
+    def _write_spelling(self, planned: Sequence[Planned]) -> None:
+        """The words items are called by, so that a misspelled one can be read as one of them.
+
+        Only of what everybody in the namespace may find: the words themselves tell something.
+        """
+        called = {
+            (word, each.item.namespace)
+            for each in planned
+            if each.item.visibility is Visibility.PUBLIC
+            for word in spelled_words(each.item)
+        }
+        if not called:
+            return
+        params = _columns(("words", "namespaces"), sorted(called))
+        new = run(self.tx, SQL["unknown_words"], params)
+        rows = [(variant, word, namespace) for word, namespace in new for variant in variants(word)]
+        if rows:
+            names = ("variants", "words", "namespaces")
+            run(self.tx, SQL["add_variants"], _columns(names, rows))
+
+    def _write_version(self, each: Planned, version: Version) -> None:
+        params: dict[str, object] = {
+            "key": each.key,
+            "namespace": each.item.namespace,
+            "version": version.version,
+            "manifest": json.dumps(dict(version.manifest), ensure_ascii=False, default=dict),
+            "manifest_text": version.manifest_text,
+            "content_hash": version.content_hash,
+            "changelog": version.changelog,
+        }
+        [(version_key,)] = run(self.tx, SQL["add_version"], params)
+        for file in version.files:
+            run(
+                self.tx,
+                SQL["add_file"],
+                {
+                    "version_key": version_key,
+                    "namespace": each.item.namespace,
+                    "path": file.path,
+                    "media_type": file.media_type,
+                    "sha256": file.sha256,
+                    "size_bytes": len(file.content),
+                    "executable": file.executable,
+                    "content": None if file.sha256 in self.lying else file.content,
+                    "storage_key": self.lying.get(file.sha256),
+                },
+            )
+
+
+def has_vector(tx: Connection, key: int, plan: Plan, fingerprint: int | None) -> bool:
+    return bool(_with_vectors(tx, [(key, plan)], fingerprint))
+
+
+def _with_vectors(
+    tx: Connection, known: Sequence[tuple[int, Plan]], fingerprint: int | None
+) -> frozenset[int]:
+    """Keys of those whose text has its vector already."""
+    if not known or fingerprint is None:
+        return frozenset()
+    rows = [(key, plan.source_hash, plan.item.kind.value) for key, plan in known]
+    params = _columns(("keys", "hashes", "kinds"), rows) | {"fingerprint": fingerprint}
+    return frozenset(int(row[0]) for row in run(tx, TASK_SQL["have_vectors"], params))
+
+
+def write_tasks(tx: Connection, planned: Sequence[Planned], fingerprint: int | None) -> None:
+    """The outbox side of a put: no vector or task of an older text outlives this transaction."""
+    names = ("keys", "hashes", "kinds")
+    rows = [(each.key, each.plan.source_hash, each.item.kind.value) for each in planned]
+    run(tx, TASK_SQL["drop_stale_vectors"], _columns(names, rows))
+    waiting = [
+        each
+        for each in planned
+        if each.status is EmbeddingStatus.PENDING and each.plan.active and fingerprint is not None
+    ]
+    others = {each.key for each in planned} - {each.key for each in waiting}
+    if others:
+        run(tx, SQL["drop_tasks_of"], {"keys": sorted(others)})
+    if waiting:
+        params = _columns(
+            ("keys", "hashes", "texts"),
+            [(each.key, each.plan.source_hash, each.plan.text) for each in waiting],
+        ) | {"fingerprint": fingerprint}
+        run(tx, TASK_SQL["drop_other_tasks"], params)
+        run(tx, TASK_SQL["add_tasks"], params)
+
+
+def _row(each: Planned) -> dict[str, object]:
+    plan = each.plan
+    return item_values(plan.item) | {
+        "key": each.key,
+        "name_key": name_key(plan.item.name),
+        "imported_description": plan.imported_description,
+        "content_hash": plan.content_hash,
+        "text_version": TEXT_VERSION,
+        "source_hash": plan.source_hash,
+        "embedding_status": each.status.value,
+        "approved_hash": plan.approved_hash,
+        "drift": plan.drift.value,
+        "active": plan.active,
+    }
+
+
+def _weighed(item: Item) -> tuple[dict[str, float], int]:
+    """Each term with its frequency, weighted by the fields it stands in, and how many there are."""
+    found: dict[str, float] = {}
+    length = 0
+    for field, text in index_fields(item)._asdict().items():
+        terms = text.split()
+        length += len(terms)
+        weight = FIELD_WEIGHTS[f"{field}_weight"]
+        for term in terms:
+            kept = term[:LONGEST_TERM]
+            found[kept] = found.get(kept, 0.0) + weight
+    return found, length
+
+
+def _columns(names: Sequence[str], rows: Sequence[Sequence[object]]) -> dict[str, object]:
+    """Rows as one array for each column."""
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
+    return {name: list(column) for name, column in zip(names, columns, strict=True)}
+
+
+def _parts(items: Sequence[Item]) -> Iterator[list[Item]]:
+    """So many at a time as one statement can carry, and no id twice among them."""
+    part: list[Item] = []
+    ids: set[tuple[str, str]] = set()
+    size = 0
+    for item in items:
+        weight = len(item.body) + len(item.description) + 2_000
+        if part and ((item.namespace, item.id) in ids or size + weight > MOST_AT_ONCE):
+            yield part
+            part, ids, size = [], set(), 0
+        part.append(item)
+        ids.add((item.namespace, item.id))
+        size += weight
+    if part:
+        yield part

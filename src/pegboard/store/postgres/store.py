@@ -1,0 +1,89 @@
+"""The PostgreSQL store as a whole."""
+
+import threading
+from collections.abc import Mapping
+
+from pegboard.calls import Caller
+from pegboard.errors import BoardReadOnly
+from pegboard.model import Blob
+from pegboard.store.blobs.large_files import LargeFiles
+from pegboard.store.blobs.storage import Blobs
+from pegboard.store.checking import wrong_hashes
+from pegboard.store.postgres.database import Database
+from pegboard.store.postgres.files import PostgresFiles
+from pegboard.store.postgres.index import PostgresIndex
+from pegboard.store.postgres.items import PostgresItems
+from pegboard.store.postgres.ledger import PostgresLedger
+from pegboard.store.postgres.listening import CHANGES, Listening
+from pegboard.store.postgres.memory import Memory
+from pegboard.store.postgres.models import PostgresModels
+from pegboard.store.postgres.nearest import Nearest
+from pegboard.store.postgres.tasks import PostgresTasks
+from pegboard.store.postgres.words import Words
+from pegboard.store.queries import load
+
+SQL = load("postgres", "store")
+CHECKS = load("postgres", "check")
+
+
+class PostgresStore:
+    """With a `caller`, everything is done with the rights of that caller (docs/rights.md)."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        create: bool = False,
+        patience: float = 30.0,
+        caller: Caller | None = None,
+        blobs: Blobs | None = None,
+    ) -> None:
+        self.database = Database(url, create=create, patience=patience, caller=caller)
+        self.listening = Listening(url)
+        memory = Memory(self.listening)
+        self.database.wrote = memory.wrote
+        self.nearest = Nearest(self.database, memory)
+        words = Words(self.database, memory)
+        self.files = LargeFiles(blobs, PostgresFiles(self.database))
+        self.items = PostgresItems(self.database, words, self.files)
+        self.tasks = PostgresTasks(self.database, self.listening, memory, self.nearest)
+        self.models = PostgresModels(self.database, memory, self.nearest)
+        self.index = PostgresIndex(self.database, words, self.nearest)
+        self.ledger = PostgresLedger(self.database, memory)
+
+    def now(self) -> float:
+        return self.database.now()
+
+    def await_change(self, stop: threading.Event, seconds: float) -> bool:
+        return self.listening.wait(CHANGES, stop, seconds)
+
+    def check(self) -> list[str]:
+        def work() -> list[str]:
+            found = [str(row[0]) for sql in CHECKS.values() for row in self.database.rows(sql)]
+            return found + wrong_hashes(self.items)
+
+        return self.database.snapshot(work)
+
+    def unused_files(self, older_than: float, *, remove: bool = False) -> list[Blob]:
+        if self.database.caller is not None:  # what others refer to would seem to be unused
+            raise BoardReadOnly(
+                "only whoever sees the whole board can say which files it does not use",
+                "ask without a caller",
+            )
+        return self.files.unused(older_than, remove=remove)
+
+    def facts(self) -> Mapping[str, object]:
+        server, vectors, size = self.database.rows(SQL["facts"])[0]
+        return {
+            "board": self.database.place,
+            "engine": f"PostgreSQL {server}",
+            "vectors": f"pgvector {vectors}",
+            "schema": self.database.rows(SQL["schema"])[0][0],
+            "bytes": int(size),
+            "read_only": self.database.read_only,
+            "files": self.files.place,
+        }
+
+    def close(self) -> None:
+        self.listening.close()
+        self.database.close()

@@ -1,0 +1,168 @@
+"""Words in PostgreSQL: BM25 over a table of terms, how words are spelled, the commonest terms."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from pegboard.model import ItemId, LegHit, WordHits, WordQuery
+from pegboard.store import limits
+from pegboard.store.postgres.database import Connection, Database, Row, run
+from pegboard.store.postgres.memory import Memory
+from pegboard.store.postgres.putting import LONGEST_TERM
+from pegboard.store.queries import load
+
+SQL = load("postgres", "words")
+Params = Mapping[str, object]
+
+K1, B = 1.2, 0.75
+"""How soon a term that comes often is enough, and how much the length of an item counts."""
+DIGITS = 9
+"""A sum of the same numbers in another order is the same score."""
+
+
+class Known(NamedTuple):
+    """How many items have a term."""
+
+    about: int
+    """As the port has it: 0 for a rare one."""
+    items: int
+
+
+class Words:
+    def __init__(self, database: Database, memory: Memory) -> None:
+        self._db = database
+        self._memory = memory
+
+    def keyword(self, query: WordQuery, filters: Params, limit: int) -> WordHits:
+        if not query.lead:
+            return WordHits()
+        params = self._weighed(query.lead) | {
+            "least": len(query.lead) if query.every else 1,
+        }
+        exact = query.lead == query.terms and not query.every
+        most = limits.FIRST if exact else 2 * limit
+        looked_at = limit + limit // 2
+        ask = {**params, **filters, "limit": most, "looked_at": looked_at}
+        ranked = self._db.rows(SQL["ranked"], ask)
+        cut_short = len(ranked) == most
+        found = self._let_through(ranked, looked_at, filters, limit)
+        if len(found) < limit and cut_short:
+            found = self._db.rows(SQL["ranked_within"], {**params, **filters, "limit": limit})
+        return WordHits(
+            hits=tuple(as_hits(found)),
+            first=tuple(int(key) for key, *_ in ranked[: limits.HELD_AGAINST]),
+            scores={int(key): round(score, DIGITS) for key, _, score in ranked} if exact else {},
+            whole=exact and not cut_short,
+        )
+
+    def _let_through(
+        self, ranked: Sequence[Row], looked_at: int, filters: Params, limit: int
+    ) -> list[Row]:
+        """The first that the filters leave, looked up a few at a time: mostly all are left."""
+        found = [(key, item_id, score) for key, item_id, score in ranked if item_id is not None]
+        for start in range(looked_at, len(ranked), max(looked_at, 1)):
+            if len(found) >= limit and ranked[start][2] < found[limit - 1][2]:
+                break  # none of the rest is as good as the last, whatever its id
+            some = {key: score for key, _, score in ranked[start : start + looked_at]}
+            rows = self._db.rows(SQL["let_through"], {**filters, "keys": list(some)})
+            ids: dict[int, str] = dict(rows)
+            found += [(key, ids[key], score) for key, score in some.items() if key in ids]
+        return sorted(found, key=lambda row: (-round(row[2], DIGITS), row[1], row[0]))[:limit]
+
+    def among(self, keys: Sequence[int], filters: Params) -> frozenset[int]:
+        rows = self._db.rows(SQL["let_through"], {**filters, "keys": list(keys)})
+        return frozenset(int(key) for key, _ in rows)
+
+    def scores(self, query: WordQuery, keys: Sequence[int]) -> dict[int, float]:
+        if not query.terms or not keys:
+            return {}
+        params = self._weighed(query.terms) | {"keys": list(keys)}
+        return {
+            int(key): round(float(score), DIGITS)
+            for key, score in self._db.rows(SQL["scores"], params)
+        }
+
+    def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        known = self._known(terms)
+        return {term: known[term].about for term in terms if term in known}
+
+    def _weighed(self, terms: Sequence[str]) -> dict[str, object]:
+        """The terms with what each counts, and how long an item is on the average."""
+        items, average = self._statistics()
+        known = self._known(terms)
+        weights = {t[:LONGEST_TERM]: _weight(items, known[t].items) for t in terms if t in known}
+        return {
+            "terms": list(weights),
+            "weights": list(weights.values()),
+            "tilt": K1 * B / average,
+        }
+
+    def _statistics(self) -> tuple[int, float]:
+        """How many items there are, and how many terms one has on the average."""
+        return self._memory.recall("statistics", self._read_statistics)
+
+    def _read_statistics(self) -> tuple[int, float]:
+        items, terms = self._db.rows(SQL["counted"])[0]
+        if items < limits.COMMON_FROM:
+            items, terms = self._db.rows(SQL["count"])[0]
+        return items, max(terms, 1) / max(items, 1)
+
+    def _known(self, terms: Sequence[str]) -> dict[str, Known]:
+        """Looked up once, until somebody has written something."""
+        counted: dict[str, Known | None] = self._memory.table("terms")
+        if missing := [term for term in terms if term not in counted]:
+            cut = {term[:LONGEST_TERM]: term for term in missing}
+            params = {
+                "terms": list(cut),
+                "common": limits.COMMON,
+                "least_common": limits.LEAST_COMMON,
+            }
+            rows = self._db.rows(SQL["frequencies"], params)
+            fresh = {cut[t]: Known(common or 0, common or exact) for t, common, exact in rows}
+            for term in missing:
+                counted[term] = fresh.get(term)
+        found = {term: counted.get(term) for term in terms}
+        return {term: known for term, known in found.items() if known is not None}
+
+    def near(self, wanted: Sequence[str]) -> list[str]:
+        return [str(row[0]) for row in self._db.rows(SQL["near"], {"variants": list(wanted)})]
+
+    def beginning(self, beginning: str, limit: int) -> list[str]:
+        rows = self._db.rows(SQL["beginning"], {"beginning": beginning, "limit": limit})
+        return [str(row[0]) for row in rows]
+
+    def take_census(self) -> None:
+        """Goes through all terms, so only when the board has changed by a fifth since the last."""
+        if self._db.caller is not None:
+            return  # whoever does not see all items cannot count them
+        now, before = self._db.rows(SQL["last_census"])[0]
+        if before is not None and (now == before or abs(now - before) * 5 < before):
+            return
+
+        def work(tx: Connection) -> None:
+            if not run(tx, SQL["lock_census"])[0][0]:
+                return  # somebody else is at it
+            for step in ("forget_census", "record_census", "forget_common"):
+                run(tx, SQL[step])
+            if now >= limits.COMMON_FROM:
+                params: Params = {
+                    "least": limits.least_common(now),
+                    "common": limits.COMMON,  # these two as in the policy of common_terms
+                    "least_common": limits.LEAST_COMMON,
+                }
+                run(tx, SQL["count_common"], params)
+
+        self._db.write(work, tell=True)
+
+
+def _weight(items: int, having: int) -> float:
+    """How telling a term is: inverse document frequency, as FTS5 has it, times what BM25 adds."""
+    odds = (items - having + 0.5) / (having + 0.5) if items > having else 0.0
+    return (K1 + 1) * (max(math.log(odds), 1e-6) if odds > 0 else 1e-6)
+
+
+def as_hits(rows: Sequence[Row]) -> list[LegHit]:
+    return [
+        LegHit(int(key), ItemId(str(item_id)), rank, round(float(score), DIGITS))
+        for rank, (key, item_id, score) in enumerate(rows, start=1)
+    ]

@@ -1,0 +1,52 @@
+-- name: pending_without_task
+SELECT i.id || ' waits for a vector but has no task' FROM items i
+WHERE i.active AND i.embedding_status = 'pending' AND NOT EXISTS
+  (SELECT 1 FROM embedding_tasks t WHERE t.entity_id = i.key AND t.source_hash = i.source_hash
+     AND t.status <> 'failed');
+
+-- name: failed_without_task
+SELECT i.id || ' is marked failed but has no task to retry' FROM items i
+WHERE i.active AND i.embedding_status = 'failed' AND NOT EXISTS
+  (SELECT 1 FROM embedding_tasks t WHERE t.entity_id = i.key AND t.source_hash = i.source_hash
+     AND t.status = 'failed');
+
+-- name: ready_without_vector
+SELECT i.id || ' is marked ready but has no vector of its text' FROM items i
+WHERE i.active AND i.embedding_status = 'ready' AND NOT EXISTS
+  (SELECT 1 FROM vectors v WHERE v.item_key = i.key AND v.source_hash = i.source_hash);
+
+-- name: stale_vector
+SELECT i.id || ' has a vector of a text it no longer has' FROM items i
+JOIN vectors v ON v.item_key = i.key WHERE v.source_hash <> i.source_hash OR v.kind <> i.kind;
+
+-- name: wrong_dimension
+SELECT i.id || ' has a vector of the wrong length' FROM items i
+JOIN vectors v ON v.item_key = i.key JOIN fingerprints f ON f.key = v.fingerprint
+WHERE vector_dims(v.embedding) <> f.dimension;
+
+-- name: stale_task
+SELECT i.id || ' has a task for a text it no longer has' FROM items i
+JOIN embedding_tasks t ON t.entity_id = i.key WHERE t.source_hash <> i.source_hash;
+
+-- name: idle_with_task
+SELECT i.id || ' is ' || CASE WHEN i.active THEN i.embedding_status ELSE 'inactive' END || ' but has a task'
+FROM items i JOIN embedding_tasks t ON t.entity_id = i.key
+WHERE NOT i.active OR i.embedding_status IN ('disabled', 'blank');
+
+-- name: item_without_terms
+SELECT i.id || ' cannot be found by words' FROM items i
+WHERE NOT EXISTS (SELECT 1 FROM item_texts t WHERE t.item_key = i.key AND t.kind = i.kind);
+
+-- name: terms_missing
+SELECT i.id || ' cannot be found by all of its words' FROM items i JOIN item_texts t ON t.item_key = i.key
+WHERE t.length > 0 AND NOT EXISTS (SELECT 1 FROM item_terms p WHERE p.item_key = i.key);
+
+-- name: version_missing
+SELECT i.id || ' names version ' || latest_version || ', which is not there' FROM items i
+WHERE latest_version IS NOT NULL AND NOT EXISTS
+  (SELECT 1 FROM item_versions v WHERE v.item_key = i.key AND v.version = i.latest_version);
+
+-- name: broken_index
+SELECT 'the index ' || c.relname || ' is not whole; drop it, and a worker makes it anew'
+FROM pg_index x JOIN pg_class c ON c.oid = x.indexrelid JOIN pg_inherits h ON h.inhrelid = x.indrelid
+WHERE h.inhparent = 'vectors'::regclass AND NOT x.indisvalid;

@@ -1,0 +1,95 @@
+-- name: ranked
+-- BM25 as FTS5 of SQLite has it: k1 1.2, b 0.75, fields weighted. A weight comes with the factor k1 + 1 in it,
+-- and `tilt` is k1 * b / average length. From the terms alone; only the first are then looked at for the filters.
+WITH asked AS (SELECT * FROM unnest(%(terms)s::text[], %(weights)s::float8[]) AS t (term, weight)),
+matched AS (
+  SELECT p.item_key, sum(a.weight * p.frequency
+    / (p.frequency + 0.3 + p.length * %(tilt)s::float8)) AS score
+  FROM asked a JOIN item_terms p ON p.term = a.term
+  GROUP BY p.item_key HAVING count(*) >= %(least)s
+  ORDER BY score DESC, p.item_key LIMIT %(limit)s),
+placed AS (
+  SELECT item_key, score, row_number() OVER (ORDER BY score DESC, item_key) AS place FROM matched)
+SELECT p.item_key, i.id, p.score
+FROM placed p LEFT JOIN items i ON i.key = CASE WHEN p.place <= %(looked_at)s THEN p.item_key END
+  -- include: filters
+ORDER BY p.place;
+
+-- name: ranked_within
+-- The same for what filters leave, when too few of the first are among it.
+WITH asked AS (SELECT * FROM unnest(%(terms)s::text[], %(weights)s::float8[]) AS t (term, weight))
+SELECT i.key, i.id, sum(a.weight * p.frequency
+  / (p.frequency + 0.3 + p.length * %(tilt)s::float8)) AS score
+FROM asked a JOIN item_terms p ON p.term = a.term JOIN items i ON i.key = p.item_key
+WHERE (%(namespaces)s::text[] IS NULL OR p.namespace = ANY(%(namespaces)s::text[]))
+  -- include: filters
+GROUP BY i.key, i.id HAVING count(*) >= %(least)s
+ORDER BY score DESC, i.id, i.key LIMIT %(limit)s;
+
+-- name: let_through
+SELECT i.key, i.id FROM items i WHERE i.key = ANY(%(keys)s)
+  -- include: filters
+;
+
+-- name: scores
+SELECT p.item_key, sum(a.weight * p.frequency
+  / (p.frequency + 0.3 + p.length * %(tilt)s::float8))
+FROM unnest(%(terms)s::text[], %(weights)s::float8[]) AS a (term, weight)
+JOIN item_terms p ON p.term = a.term AND p.item_key = ANY(%(keys)s)
+GROUP BY p.item_key;
+
+-- name: frequencies
+-- Known terms: how many items the commonest had when they were last counted, and how many the others have.
+SELECT t.term, c.items, CASE WHEN c.items IS NULL
+  THEN (SELECT count(*) FROM item_terms p WHERE p.term = t.term) END
+FROM unnest(%(terms)s::text[]) AS t (term)
+LEFT JOIN (SELECT term, sum(items)::bigint AS items FROM common_terms
+  WHERE term = ANY(%(terms)s::text[]) GROUP BY term
+  HAVING sum(items) >= (SELECT greatest(sum(items)::bigint / %(common)s, %(least_common)s) FROM census)
+) AS c ON c.term = t.term
+WHERE EXISTS (SELECT 1 FROM item_terms p WHERE p.term = t.term);
+
+-- name: counted
+-- Items and their terms as they were last counted.
+SELECT coalesce(sum(items), 0)::bigint, coalesce(sum(terms), 0)::bigint FROM census;
+
+-- name: count
+SELECT count(*), coalesce(sum(length), 0)::bigint FROM item_texts;
+
+-- name: near
+SELECT DISTINCT word FROM word_variants WHERE variant = ANY(%(variants)s::text[]);
+
+-- name: beginning
+SELECT DISTINCT word FROM word_variants
+WHERE variant >= %(beginning)s AND variant < %(beginning)s || chr(1114111) AND variant = word
+ORDER BY word LIMIT %(limit)s;
+
+-- name: last_census
+SELECT (SELECT count(*) FROM items WHERE visibility = 'public'), (SELECT sum(items)::bigint FROM census);
+
+-- name: lock_census
+SELECT pg_try_advisory_xact_lock(hashtextextended('pegboard census of ' || current_schema(), 0));
+
+-- name: forget_census
+DELETE FROM census;
+
+-- name: record_census
+-- Of what search can find. So nobody learns from it how much there is that is not for everybody to see.
+INSERT INTO census (namespace, items, terms)
+SELECT t.namespace, count(*), sum(t.length)
+FROM item_texts t JOIN items i ON i.key = t.item_key AND i.namespace = t.namespace
+WHERE i.visibility = 'public' GROUP BY t.namespace;
+
+-- name: forget_common
+DELETE FROM common_terms;
+
+-- name: count_common
+-- Those of the whole board, in all namespaces that have them, and those of each namespace by itself: whoever may
+-- see only that one is told nothing about others by what is here and what is not.
+INSERT INTO common_terms (term, namespace, items)
+SELECT p.term, p.namespace, count(*)
+FROM item_terms p JOIN items i ON i.key = p.item_key AND i.namespace = p.namespace
+JOIN census c ON c.namespace = p.namespace
+WHERE i.visibility = 'public' GROUP BY p.term, p.namespace, c.items
+HAVING count(*) >= greatest(c.items / %(common)s, %(least_common)s)
+  OR p.term IN (SELECT term FROM item_terms GROUP BY term HAVING count(*) >= %(least)s);

@@ -1,0 +1,47 @@
+"""A board that is served hears of what other processes do to it."""
+
+import threading
+
+from making import make_item
+from pegboard.app import Pegboard
+from pegboard.live import kept
+from pegboard.settings import EmbedSettings, Settings
+from pegboard.store.postgres.store import PostgresStore
+from pegboard.store.sqlite.store import SqliteStore
+
+BOUND = 20.0
+
+
+def another(store):
+    """The same board, as another process has it."""
+    if isinstance(store, SqliteStore):
+        return SqliteStore(store.database.path)
+    return PostgresStore(store.database.url)
+
+
+def test_what_another_process_puts_is_told_to_whoever_serves_the_board(store):
+    told = threading.Event()
+    board = Pegboard(store, Settings(embed=EmbedSettings(provider="disabled")))
+    other = another(store)
+    with kept(board, sync=False, watch=False, on_change=told.set):
+        while told.wait(1.0):  # its own beginning is news as well
+            told.clear()
+        other.items.put([make_item()], None)
+        assert told.wait(BOUND)
+    other.close()
+
+
+def test_a_change_is_told_once(store):
+    stop = threading.Event()
+    while store.await_change(stop, 1.0):
+        pass  # whatever was before
+    store.items.put([make_item()], None)
+    assert store.await_change(stop, BOUND)
+    assert not store.await_change(stop, 0.3)
+
+
+def test_whoever_waits_for_a_change_can_be_told_to_stop(store):
+    stop = threading.Event()
+    store.await_change(stop, 0.3)
+    stop.set()
+    assert not store.await_change(stop, 600.0)
