@@ -6,6 +6,7 @@ import random
 import select
 import subprocess
 import sys
+import threading
 import time
 from array import array
 from collections import Counter
@@ -20,6 +21,7 @@ from pegboard.board import maintain
 from pegboard.board.worker import Worker, WorkerSettings
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.parts import PartsEmbedder
+from pegboard.errors import PegboardError
 from pegboard.model import Entry, Item, ItemId, Vector
 from pegboard.ports import Embedder, Store
 from pegboard.store.postgres.store import PostgresStore
@@ -300,6 +302,39 @@ def until(process: subprocess.Popen[bytes], happened: Callable[[], bool]) -> Non
             process.wait(timeout=0.01)
             assert happened(), f"the process ended before: {process.communicate()[1].decode()}"
             return
+
+
+def eventually(happened: Callable[[], bool]) -> None:
+    """Wait until something has happened, whoever does it."""
+    deadline = time.monotonic() + BOUND
+    pause = threading.Event()
+    while not happened():
+        assert time.monotonic() < deadline, "it did not happen"
+        pause.wait(0.01)
+
+
+class Aside(threading.Thread):
+    """Does something beside the test; `result` is what came of it."""
+
+    def __init__(self, does: Callable[[], Any]) -> None:
+        super().__init__(daemon=True)
+        self._does = does
+        self._came: Any = None
+        self._error: PegboardError | None = None
+        self.start()
+
+    def run(self) -> None:
+        try:
+            self._came = self._does()
+        except PegboardError as error:
+            self._error = error
+
+    def result(self) -> Any:
+        self.join(BOUND)
+        assert not self.is_alive(), "it goes on and on"
+        if self._error is not None:
+            raise self._error
+        return self._came
 
 
 HASHED = HashedEmbedder(256)

@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -10,11 +11,13 @@ import pytest
 from reliability_parts import (
     BOUND,
     HASHED,
+    Aside,
     Machine,
     ToolFolder,
     assert_whole,
     ended,
     entries,
+    eventually,
     held,
     item,
     numbered,
@@ -26,7 +29,7 @@ from reliability_parts import (
 
 from pegboard.app import Pegboard
 from pegboard.embed.hashed import HashedEmbedder
-from pegboard.errors import BoardUnreachable, PegboardError, exit_code
+from pegboard.errors import BoardUnreachable, exit_code
 from pegboard.settings import EmbedSettings, Settings
 from pegboard.store.postgres.store import PostgresStore
 from trial_postgres import QUICK, TrialPostgres
@@ -69,37 +72,16 @@ def impatient(store: PostgresStore, url: str) -> Iterator[PostgresStore]:
     made.close()
 
 
-class AwayFor:
-    """The server is down from the beginning of the block until somebody has noticed it."""
-
-    def __init__(self, server: TrialPostgres) -> None:
-        self.server = server
-
-    def __enter__(self) -> None:
-        self.server.stop("immediate")
-
-    def __exit__(self, *raised: object) -> None:
-        self.server.start()
+@contextmanager
+def away(server: TrialPostgres) -> Iterator[None]:
+    server.stop("immediate")
+    yield
+    server.start()
 
 
 def crash(server: TrialPostgres) -> None:
     server.stop("immediate")
     server.start()
-
-
-def aside(does: Callable[[], object]) -> tuple[threading.Thread, list[object]]:
-    """Done in a thread; what came of it, or the error, is in the list when it has ended."""
-    came: list[object] = []
-
-    def run() -> None:
-        try:
-            came.append(does())
-        except PegboardError as error:
-            came.append(error)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    return thread, came
 
 
 class LoggedWarnings(logging.Handler):
@@ -140,7 +122,7 @@ def test_a_sync_and_two_workers_outlive_crashes_of_the_server(
     crash(server)
     assert sync.poll() is None, "the sync was over before the crash"
     until(sync, lambda: held(store) > 0)
-    with AwayFor(server):
+    with away(server):
         assert sync.poll() is None, "the sync was over before the crash"
 
     code, _, said = ended(sync)
@@ -178,12 +160,11 @@ def test_what_is_asked_while_the_server_is_down_is_answered_once_it_is_back(
     does: Callable[[PostgresStore], bool],
 ) -> None:
     store.items.put(numbered(5), TARGET)
-    with AwayFor(server):
-        thread, came = aside(lambda: does(store))
+    with away(server):
+        asked = Aside(lambda: does(store))
         assert warnings.gone.wait(BOUND)
 
-    thread.join(BOUND)
-    assert came == [True]
+    assert asked.result() is True
     assert any("is there again" in said for said in warnings.said)
     assert store.check() == []
 
@@ -224,7 +205,7 @@ def test_a_server_that_stays_away_is_an_error_that_says_so_and_not_for_ever(
     server: TrialPostgres, impatient: PostgresStore
 ) -> None:
     impatient.items.put(numbered(2), TARGET)
-    with AwayFor(server):
+    with away(server):
         for does in (
             lambda: impatient.items.get(item("tool_1").id, "public"),
             lambda: impatient.items.put(numbered(3), TARGET),
@@ -256,20 +237,15 @@ def test_a_worker_waits_for_a_server_that_stays_away_and_goes_on_when_it_is_back
     impatient.items.put(numbered(4), TARGET)
     stop = threading.Event()
     hand = worker(impatient, Slow(256), patience_seconds=0.05)
-    thread, came = aside(lambda: hand.run(stop))
+    running = Aside(lambda: hand.run(stop))
     assert asked.wait(BOUND)
-    with AwayFor(server):
+    with away(server):
         down.set()
-        given_up = threading.Event()
-        while not any("trying again in 0.05 s" in said for said in warnings.said):
-            assert thread.is_alive(), came
-            given_up.wait(0.02)
+        eventually(lambda: any("trying again in 0.05 s" in said for said in warnings.said))
 
-    while standing(impatient) != {"ready": 4}:
-        assert thread.is_alive(), came
-        given_up.wait(0.02)
+    eventually(lambda: standing(impatient) == {"ready": 4})
     stop.set()
-    thread.join(BOUND)
+    running.result()
     assert hand.report.embedded == 4
     assert_whole(impatient, HASHED)
 

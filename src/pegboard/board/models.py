@@ -287,8 +287,7 @@ class BoardModels:
             key = f" with the key {spec.api_key}" if spec.api_key else ""
             raise ModelUnavailable(
                 f"this board asks {spec.base_url or spec.provider} for vectors{key}, "
-                "which nobody here has allowed",
-                "allow it with: pegboard model allow",
+                "which nobody here has allowed; if it may: pegboard model allow"
             )
 
     def services(self) -> list[ModelSpec]:

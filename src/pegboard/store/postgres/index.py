@@ -6,7 +6,7 @@ from pegboard.model import Entry, Filters, Fingerprint, LegHit, Vector, WordHits
 from pegboard.ports import Traits
 from pegboard.store.postgres.database import Database
 from pegboard.store.postgres.nearest import Nearest
-from pegboard.store.postgres.rows import entry_from, sayable
+from pegboard.store.postgres.rows import READER, sayable
 from pegboard.store.postgres.words import Words, as_hits
 from pegboard.store.queries import load
 
@@ -59,7 +59,7 @@ class PostgresIndex:
 
     def entries(self, keys: Sequence[int]) -> dict[int, Entry]:
         rows = self._db.records(SQL["entries"], {"keys": list(keys)})
-        return {entry.key: entry for entry in map(entry_from, rows)}
+        return {entry.key: entry for entry in map(READER.entry, rows)}
 
 
 def filter_params(filters: Filters) -> dict[str, object]:

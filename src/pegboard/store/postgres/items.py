@@ -13,7 +13,7 @@ from pegboard.store.postgres.database import Connection, Database, run
 from pegboard.store.postgres.files import known_and_held
 from pegboard.store.postgres.fingerprints import fingerprint_key
 from pegboard.store.postgres.putting import Planned, Putting, has_vector, write_tasks
-from pegboard.store.postgres.rows import definition_from, entry_from, sayable, version_from
+from pegboard.store.postgres.rows import READER, sayable
 from pegboard.store.postgres.words import Words
 from pegboard.store.queries import load
 from pegboard.text import TEXT_VERSION
@@ -54,7 +54,7 @@ class PostgresItems:
             return entry
         for file in files:
             file["content"] = self._files.content(item_id, file)
-        item = entry.item._replace(version=version_from(item_id, version, files))
+        item = entry.item._replace(version=READER.version(item_id, version, files))
         return entry._replace(item=item)
 
     def ids(self) -> list[tuple[ItemId, str]]:
@@ -65,12 +65,12 @@ class PostgresItems:
         ways = ("with_id", "named_with_namespace") if ":" in name else ("named",)
         for way in ways if sayable([name]) else ():
             if found := self._db.records(SQL[way], {"name": name}):
-                return [entry_from(row) for row in found]
+                return [READER.entry(row) for row in found]
         return []
 
     def page(self, after: int, limit: int) -> list[Entry]:
         rows = self._db.records(SQL["page"], {"after": after, "limit": limit})
-        return [entry_from(row) for row in rows]
+        return [READER.entry(row) for row in rows]
 
     def origins(self, source: str, under: Sequence[str] = ()) -> dict[str, str]:
         params: dict[str, object] = {"source": source, "text_version": TEXT_VERSION}
@@ -115,7 +115,7 @@ class PostgresItems:
 
     def changed(self) -> list[Change]:
         rows = self._db.records(SQL["changed"])
-        return [Change(entry_from(row), definition_from(row)) for row in rows]
+        return [Change(READER.entry(row), READER.definition(row)) for row in rows]
 
     def approve(self, entries: Sequence[Entry], target: Fingerprint | None) -> int:
         def work(tx: Connection) -> int:
@@ -159,7 +159,7 @@ class PostgresItems:
             "namespace": after[1],
             "limit": limit,
         }
-        return [entry_from(row) for row in self._db.records(SQL["listed"], params)]
+        return [READER.entry(row) for row in self._db.records(SQL["listed"], params)]
 
     def take_census(self) -> None:
         self._words.take_census()
@@ -168,7 +168,7 @@ class PostgresItems:
         self, item_id: ItemId, namespace: str
     ) -> tuple[Entry, dict[str, Any] | None, list[dict[str, Any]]] | None:
         found = self._db.records(SQL["get"], {"id": item_id, "namespace": namespace})
-        return (entry_from(found[0]), *self._version_of(found[0])) if found else None
+        return (READER.entry(found[0]), *self._version_of(found[0])) if found else None
 
     def _version_of(
         self, row: dict[str, Any]

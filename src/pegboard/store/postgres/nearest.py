@@ -87,6 +87,7 @@ class Nearest:
             made = [self._build(connection, table, fingerprint, target) for table in due]
             connection.execute(SQL["count_anew"].encode())
             return made
+        return []  # it was called off
 
     def _build(
         self,

@@ -9,7 +9,7 @@ from pegboard.store.postgres.fingerprints import fingerprint_key, known_fingerpr
 from pegboard.store.postgres.listening import TASKS, Listening
 from pegboard.store.postgres.memory import Memory
 from pegboard.store.postgres.nearest import Nearest
-from pegboard.store.postgres.rows import entry_from
+from pegboard.store.postgres.rows import READER
 from pegboard.store.postgres.vector import to_database
 from pegboard.store.queries import load
 from pegboard.text import source_hash
@@ -66,7 +66,7 @@ class PostgresTasks:
     def unembedded(self, target: Fingerprint, after: int, limit: int) -> list[Entry]:
         fingerprint = known_fingerprint(self._db, target)
         params = {"fingerprint": fingerprint, "after": after, "limit": limit}
-        return [entry_from(row) for row in self._db.records(SQL["unembedded"], params)]
+        return [READER.entry(row) for row in self._db.records(SQL["unembedded"], params)]
 
     def disable(self) -> int:
         def work(tx: Connection) -> int:

@@ -7,7 +7,7 @@ from pegboard.ports import Traits
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Value, in_list
 from pegboard.store.sqlite.nearest import Nearest, Reach
-from pegboard.store.sqlite.rows import entry_from
+from pegboard.store.sqlite.rows import READER
 from pegboard.store.sqlite.tasks import known_fingerprint
 from pegboard.store.sqlite.words import Words, as_hits
 
@@ -65,7 +65,7 @@ class SqliteIndex:
 
     def entries(self, keys: Sequence[int]) -> dict[int, Entry]:
         rows = self._db.records(SQL["entries"], {"keys": in_list(keys)})
-        return {entry.key: entry for entry in map(entry_from, rows)}
+        return {entry.key: entry for entry in map(READER.entry, rows)}
 
 
 def _filter_params(filters: Filters) -> dict[str, Value]:

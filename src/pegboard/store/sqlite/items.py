@@ -31,13 +31,7 @@ from pegboard.store.planning import (
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Value, in_list
 from pegboard.store.sqlite.files import SqliteFiles
-from pegboard.store.sqlite.rows import (
-    as_json,
-    definition_from,
-    entry_from,
-    item_params,
-    version_from,
-)
+from pegboard.store.sqlite.rows import READER, as_json, item_params
 from pegboard.store.sqlite.tasks import fingerprint_key
 from pegboard.store.sqlite.telling import read_only_error
 from pegboard.store.sqlite.words import Words, add_spelling
@@ -88,12 +82,12 @@ class SqliteItems:
             found = self._db.records(SQL["get"], {"id": item_id, "namespace": namespace})
             if not found:
                 return None
-            entry, version, files = entry_from(found[0]), *self._version_of(found[0])
+            entry, version, files = READER.entry(found[0]), *self._version_of(found[0])
         if version is None:
             return entry
         for file in files:
             file["content"] = self._files.content(item_id, file)
-        item = entry.item._replace(version=version_from(item_id, version, files))
+        item = entry.item._replace(version=READER.version(item_id, version, files))
         return entry._replace(item=item)
 
     def ids(self) -> list[tuple[ItemId, str]]:
@@ -104,12 +98,12 @@ class SqliteItems:
         ways = ("with_id", "named_with_namespace") if ":" in name else ("named",)
         for way in ways:
             if found := self._db.records(SQL[way], {"name": name}):
-                return [entry_from(row) for row in found]
+                return [READER.entry(row) for row in found]
         return []
 
     def page(self, after: int, limit: int) -> list[Entry]:
         rows = self._db.records(SQL["page"], {"after": after, "limit": limit})
-        return [entry_from(row) for row in rows]
+        return [READER.entry(row) for row in rows]
 
     def origins(self, source: str, under: Sequence[str] = ()) -> dict[str, str]:
         params: dict[str, Value] = {"source": source, "text_version": TEXT_VERSION}
@@ -152,7 +146,7 @@ class SqliteItems:
 
     def changed(self) -> list[Change]:
         rows = self._db.records(SQL["changed"])
-        return [Change(entry_from(row), definition_from(row)) for row in rows]
+        return [Change(READER.entry(row), READER.definition(row)) for row in rows]
 
     def approve(self, entries: Sequence[Entry], target: Fingerprint | None) -> int:
         approved = 0
@@ -204,7 +198,7 @@ class SqliteItems:
             "namespace": after[1],
             "limit": limit,
         }
-        return [entry_from(row) for row in self._db.records(SQL["listed"], params)]
+        return [READER.entry(row) for row in self._db.records(SQL["listed"], params)]
 
     def take_census(self) -> None:
         Words(self._db).take_census()

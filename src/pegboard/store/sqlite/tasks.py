@@ -9,7 +9,7 @@ import apsw
 from pegboard.model import EmbeddingCounts, Entry, Fingerprint, Task, Vector
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Params, Row, Value
-from pegboard.store.sqlite.rows import entry_from
+from pegboard.store.sqlite.rows import READER
 from pegboard.store.sqlite.sealing import BLOCK, Family, compact, seal, unseal
 from pegboard.text import source_hash
 
@@ -89,7 +89,7 @@ class SqliteTasks:
             SQL["unembedded"],
             {"fingerprint": known_fingerprint(self._db, target), "after": after, "limit": limit},
         )
-        return [entry_from(row) for row in rows]
+        return [READER.entry(row) for row in rows]
 
     def disable(self) -> int:
         with self._db.write() as tx:

@@ -184,7 +184,7 @@ CREATE FUNCTION nearest_keys(
   wanted_category text DEFAULT NULL, wanted_subcategory text DEFAULT NULL, wanted_tool_type text DEFAULT NULL
 ) RETURNS bigint[] LANGUAGE plpgsql STABLE
 SET hnsw.iterative_scan = 'relaxed_order' SET hnsw.ef_search = 100 SET hnsw.max_scan_tuples = 20000
-SET plan_cache_mode = 'force_custom_plan' SET jit = 'off'
+SET plan_cache_mode = 'force_custom_plan' SET jit = 'off' SET enable_seqscan = 'on'
 AS $$
 DECLARE
   few constant integer := 2000;
@@ -327,6 +327,7 @@ CREATE FUNCTION hybrid_keys(
   semantic_weight float8, rrf_k integer, wanted_category text DEFAULT NULL, wanted_subcategory text DEFAULT NULL,
   wanted_tool_type text DEFAULT NULL
 ) RETURNS TABLE (item_key bigint, score float8, match_type text, place bigint) LANGUAGE plpgsql STABLE ROWS 20
+SET enable_seqscan = 'off' SET max_parallel_workers_per_gather = 0 -- a few items are looked up by their keys
 AS $$
 #variable_conflict use_column
 DECLARE

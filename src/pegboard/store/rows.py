@@ -1,0 +1,151 @@
+"""An item as the columns of a row, and back; each store has its own way to keep values."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from pegboard.errors import BoardCorrupt
+from pegboard.model import (
+    Drift,
+    EmbeddingState,
+    EmbeddingStatus,
+    Entry,
+    Item,
+    ItemFile,
+    Json,
+    Kind,
+    Signature,
+    ToolType,
+    Version,
+    Visibility,
+)
+
+LISTS = ("tags", "aliases", "tech_stack", "examples", "keywords", "target_personas", "skills")
+OBJECTS = ("input_schema", "output_schema", "executor")
+PLAIN = (
+    "id",
+    "namespace",
+    "name",
+    "description",
+    "category",
+    "subcategory",
+    "body",
+    "author",
+    "source",
+    "origin",
+    "origin_hash",
+    "source_protocol",
+    "endpoint",
+    "routing_domain",
+    "semantic_namespace",
+    "sensitivity_tier",
+    "semantic_weight",
+)
+_BOARD_ONLY = (
+    "approved_hash",
+    "content_hash",
+    "text_version",
+    "imported_description",
+    "description_source",
+    "override_by",
+    "download_count",
+    "quality_score",
+    "success_rate",
+    "estimated_cost_usd",
+)
+_TIMES = ("drift_at", "override_at", "created_at", "updated_at")
+
+
+def plain_values(item: Item) -> dict[str, Any]:
+    """What every store keeps in the same way; lists, objects and the signature are its own."""
+    values = {name: getattr(item, name) for name in PLAIN}
+    return values | {
+        "kind": item.kind.value,
+        "tool_type": item.tool_type.value if item.tool_type else None,
+        "visibility": item.visibility.value,
+        "official": item.official,
+        "scope": item.scope,
+        "short_name": item.short_name,
+        "latest_version": item.version.version if item.version else None,
+    }
+
+
+class Reader(NamedTuple):
+    """How a store's values become ours again."""
+
+    strings: Callable[[Any], tuple[str, ...]]
+    object: Callable[[Any], Json]
+    seconds: Callable[[Any], float | None]
+
+    def entry(self, row: Mapping[str, Any]) -> Entry:
+        """The entry of a row, without its version: that is read only when somebody asks for it."""
+        with readable(row["id"]):
+            times: dict[str, Any] = {name: self.seconds(row[name]) for name in _TIMES}
+            return Entry(
+                key=row["key"],
+                item=self._item(row),
+                embedding=EmbeddingState(
+                    status=EmbeddingStatus(row["embedding_status"]),
+                    source_hash=row["source_hash"],
+                    model=row["embedding_model"],
+                    dimension=row["embedding_dimension"],
+                    embedded_at=self.seconds(row["embedded_at"]),
+                    error=row["embedding_error"],
+                ),
+                active=bool(row["active"]),
+                drift=Drift(row["drift"]),
+                manual_override=bool(row["manual_override"]),
+                **times,
+                **{name: row[name] for name in _BOARD_ONLY},
+            )
+
+    def definition(self, row: Mapping[str, Any]) -> Json:
+        with readable(row["id"]):
+            return self.object(row["definition"])
+
+    def version(
+        self, item_id: str, row: Mapping[str, Any], files: Sequence[Mapping[str, Any]]
+    ) -> Version:
+        with readable(item_id):
+            return Version(
+                version=row["version"],
+                content_hash=row["content_hash"],
+                manifest=self.object(row["manifest"]),
+                manifest_text=row["manifest_text"],
+                changelog=row["changelog"],
+                files=tuple(_file(file) for file in files),
+            )
+
+    def _item(self, row: Mapping[str, Any]) -> Item:
+        values: dict[str, Any] = {name: row[name] for name in PLAIN}
+        values |= {name: self.strings(row[name]) for name in LISTS}
+        values |= {name: self.object(row[name]) for name in OBJECTS}
+        signed: Any = self.object(row["signature"]) if row["signature"] else None
+        return Item(
+            kind=Kind(row["kind"]),
+            tool_type=ToolType(row["tool_type"]) if row["tool_type"] else None,
+            visibility=Visibility(row["visibility"]),
+            official=bool(row["official"]),
+            signature=Signature(**signed) if signed else None,
+            **values,
+        )
+
+
+@contextmanager
+def readable(item_id: str) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise BoardCorrupt(
+            f"the row of {item_id!r} cannot be read ({error})", "check with: pegboard doctor"
+        ) from error
+
+
+def _file(row: Mapping[str, Any]) -> ItemFile:
+    return ItemFile(
+        path=row["path"],
+        content=bytes(row["content"]),
+        sha256=row["sha256"],
+        media_type=row["media_type"],
+        executable=bool(row["executable"]),
+    )
