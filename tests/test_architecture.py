@@ -56,7 +56,6 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SCOPES = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
 _SQL = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE)\b")
 _QUERY_NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
-_INCLUDED = re.compile(r"^ *-- include: (\w+)$", re.MULTILINE)
 
 
 class Module(NamedTuple):
@@ -328,12 +327,8 @@ def queries(house: Path) -> list[Queries]:
     modules = [module for module in read(house) if layer_of(module.name) == "store"]
     found = []
     files = [f for f in (house / "store" / "sql").rglob("*.sql") if f.parent.name != "migrations"]
-    included = {
-        file.with_name(f"{name}.sql")
-        for file in files
-        for name in _INCLUDED.findall(file.read_text("utf-8"))
-    }
-    for file in sorted(set(files) - included):
+    parts = [f for f in files if not _QUERY_NAME.search(f.read_text("utf-8"))]
+    for file in sorted(set(files) - set(parts)):
         topic = (file.parent.name, file.stem)
         users = [(m, name) for m in modules for name, loads in _loads(m.tree) if loads == topic]
         found.append(Queries(file, _QUERY_NAME.findall(file.read_text("utf-8")), users))

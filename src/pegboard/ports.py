@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from pegboard.calls import CensusLine, Change, OnChange, Server, ServerConfig, ServerState
 from pegboard.model import (
@@ -26,16 +26,6 @@ from pegboard.model import (
     WordHits,
     WordQuery,
 )
-
-
-class Traits(NamedTuple):
-    """What is known of an item apart from what it says about itself."""
-
-    updated_at: float
-    download_count: int
-    quality_score: float | None
-    success_rate: float | None
-    semantic_weight: float
 
 
 class Progress(Protocol):
@@ -296,8 +286,6 @@ class Index(Protocol):
     def words_from(self, beginning: str, limit: int) -> list[str]:
         """Such words that begin like this, as many as the limit, in alphabetical order."""
         ...
-
-    def traits(self, keys: Sequence[int]) -> dict[int, Traits]: ...
 
     def entries(self, keys: Sequence[int]) -> dict[int, Entry]: ...
 

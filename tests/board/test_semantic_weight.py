@@ -58,5 +58,5 @@ def test_a_new_weight_counts_from_the_next_put_on(store, embedder):
     heavy = heavy._replace(semantic_weight=1.2)
     store.items.put([heavy], embedder.fingerprint)
     key = entry_of(store, heavy).key
-    assert store.index.traits([key])[key].semantic_weight == 1.2
+    assert store.index.entries([key])[key].item.semantic_weight == 1.2
     assert order(store, embedder, "what post it does")[:2] == ["t:1", "t:0"]

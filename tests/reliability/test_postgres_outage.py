@@ -67,7 +67,7 @@ def store(url: str) -> Iterator[PostgresStore]:
 
 @pytest.fixture
 def impatient(store: PostgresStore, url: str) -> Iterator[PostgresStore]:
-    made = PostgresStore(url, patience=0.2)
+    made = PostgresStore(url, patience=0.5)
     yield made
     made.close()
 

@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pegboard.ports import Traits
-from pegboard.search.boosts import DAY, HALF_LIFE_DAYS, MOST, BoostSettings, boosts, total
+from pegboard.search.boosts import DAY, HALF_LIFE_DAYS, MOST, BoostSettings, Traits, boosts, total
 
 relaxed = settings(max_examples=300, deadline=None)
 NOW = 20_000 * DAY

@@ -7,7 +7,7 @@ import pytest
 from psycopg import errors
 
 from making import OTHER_MODEL, entry_of, hang, make_file, make_item, retire
-from pegboard.model import Kind, Signature, ToolType, Version, Visibility
+from pegboard.model import Kind, Model, ModelSpec, Signature, ToolType, Version, Visibility
 
 FIGURES = (
     "download_count integer, quality_score numeric(3,2), success_rate numeric(3,2),"
@@ -61,7 +61,9 @@ SCRIPT = make_item(
     executor={"entrypoint": "main.py"},
     input_schema={"type": "object", "properties": {"who": {"type": "string"}}},
     signature=Signature("me", "ed25519", "c2lnbmVk", "2026-01-01T00:00:00Z"),
-    version=Version("1.2.0", "hash", {"tool_id": "greet"}, "tool_id: greet\n", "New.", (LOGO, MAIN)),
+    version=Version(
+        "1.2.0", "hash", {"tool_id": "greet"}, "tool_id: greet\n", "New.", (LOGO, MAIN)
+    ),
 )
 
 
@@ -203,7 +205,9 @@ def test_only_ready_vectors_are_among_the_embeddings(postgres_store, embedder, s
         "python",
     ]
     assert "'greet':1A" in fts
-    assert one(sql, "SELECT tool_id = (SELECT id FROM tools WHERE name = 'greet') FROM tool_embeddings")
+    assert one(
+        sql, "SELECT tool_id = (SELECT id FROM tools WHERE name = 'greet') FROM tool_embeddings"
+    )
 
 
 def test_an_embedding_of_a_text_that_changed_is_not_shown(postgres_store, embedder, sql):
@@ -212,16 +216,19 @@ def test_an_embedding_of_a_text_that_changed_is_not_shown(postgres_store, embedd
     assert sql.execute("SELECT * FROM tool_embeddings").fetchall() == []
 
 
-def test_an_item_has_one_embedding_however_many_models_made_one(postgres_store, embedder, sql):
+def test_embeddings_are_those_of_the_active_model(postgres_store, embedder, sql):
     hang(postgres_store, embedder, SCRIPT)
+    postgres_store.models.want(Model(embedder.fingerprint, ModelSpec("test")), chosen=True)
+    postgres_store.models.want(Model(OTHER_MODEL, ModelSpec("test")), chosen=True)
     sql.execute(
-        "WITH f AS (INSERT INTO fingerprints (provider, model, dimension, text_version)"
-        " VALUES ('test', 'another', 2, 1) RETURNING key)"
-        " INSERT INTO vectors (kind, item_key, fingerprint, namespace, source_hash, embedding)"
-        " SELECT i.kind, i.key, f.key, i.namespace, i.source_hash, '[1,0]' FROM items i, f"
+        "INSERT INTO vectors (kind, item_key, fingerprint, namespace, source_hash, embedding)"
+        " SELECT i.kind, i.key, c.wanted, i.namespace, i.source_hash, '[1,0]'"
+        " FROM items i, model_choice c"
     )
-    dimensions = {OTHER_MODEL.dimension, embedder.fingerprint.dimension}
-    assert one(sql, "SELECT vector_dims(embedding) FROM tool_embeddings") in dimensions
+    dimension = "SELECT vector_dims(embedding) FROM tool_embeddings"
+    assert one(sql, dimension) == embedder.fingerprint.dimension
+    assert postgres_store.models.activate(OTHER_MODEL)
+    assert one(sql, dimension) == OTHER_MODEL.dimension
 
 
 # Bounds.

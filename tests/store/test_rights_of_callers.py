@@ -104,7 +104,7 @@ def test_words_that_only_others_have_are_unknown(store, person):
         assert len(keys) == len(KINDS) * known
         assert set(store.index.keyword_scores(query, range(1, 100))) == set(keys)
     assert names(store.index.entries(range(1, 100)).values()) == seen
-    assert len(store.index.traits(range(1, 100))) == len(seen) * len(KINDS)
+    assert len(store.index.entries(range(1, 100))) == len(seen) * len(KINDS)
 
 
 @pytest.mark.parametrize("mode", list(Mode))

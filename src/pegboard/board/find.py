@@ -9,7 +9,7 @@ from pegboard.answers import Answer, Explanation, Hit, HitFact, WordFact
 from pegboard.board.gather import Gathered, gather
 from pegboard.model import Drift, Entry, Filters, Leg, Mode, ToolType
 from pegboard.ports import Embedder, Store
-from pegboard.search.boosts import BoostSettings, boosts, total
+from pegboard.search.boosts import BoostSettings, Traits, boosts, total
 from pegboard.search.confidence import confidence
 from pegboard.search.fusion import (
     Evidence,
@@ -113,12 +113,11 @@ class _Answering:
     def answer(self) -> Answer:
         scored = fuse(self.gathered.evidence, self.settings.fusion)
         reach = max(self.ask.limit, LOOK_ALIKES_AMONG if self.ask.diverse else 0)
-        ranked = self._ranked(scored[: reach + BOOSTED_BEYOND])
+        first = scored[: reach + BOOSTED_BEYOND]
+        entries = self.store.index.entries([each.candidate.key for each in first])
+        ranked = self._ranked(first, entries)
         fits = any(each.score >= self.threshold or each.unjudged for each in ranked)
         fitting = [each for each in ranked if fits and (each.score >= self.floor or each.unjudged)]
-        entries = self.store.index.entries(
-            [each.key for each in fitting[:reach] or ranked[:NEAREST]]
-        )
         self.down = self._down(entries)
         hits = self._hits(fitting[:reach], entries, self.ask.limit)
         nearest = () if hits else self._hits(ranked[:NEAREST], entries, NEAREST)
@@ -129,16 +128,17 @@ class _Answering:
             explanation=self._explanation(ranked, hits) if self.ask.explain else None,
         )
 
-    def _ranked(self, scored: Sequence[Scored]) -> list[Ranked]:
+    def _ranked(self, scored: Sequence[Scored], entries: Mapping[int, Entry]) -> list[Ranked]:
         evidence = self.gathered.evidence
-        known = {} if self.settings.boosts.off else self._traits(scored)
+        known = {} if self.settings.boosts.off else self._boosts(entries)
         found = [self._placed(each, known.get(each.candidate.key, {}), evidence) for each in scored]
         return sorted(found, key=lambda each: (not each.named, -each.fused))  # equals stay put
 
-    def _traits(self, scored: Sequence[Scored]) -> dict[int, Mapping[str, float]]:
+    def _boosts(self, entries: Mapping[int, Entry]) -> dict[int, Mapping[str, float]]:
         now = time.time()
-        traits = self.store.index.traits([each.candidate.key for each in scored])
-        return {key: boosts(each, self.settings.boosts, now) for key, each in traits.items()}
+        return {
+            key: boosts(_traits(entry), self.settings.boosts, now) for key, entry in entries.items()
+        }
 
     def _placed(self, each: Scored, parts: Mapping[str, float], evidence: Evidence) -> Ranked:
         named = each.candidate.key in evidence.named
@@ -263,3 +263,13 @@ class _Answering:
         if not hits:
             return "below the threshold"
         return "below the floor" if each.score < self.floor else "beyond the limit"
+
+
+def _traits(entry: Entry) -> Traits:
+    return Traits(
+        updated_at=entry.updated_at,
+        download_count=entry.download_count,
+        quality_score=entry.quality_score,
+        success_rate=entry.success_rate,
+        semantic_weight=entry.item.semantic_weight,
+    )

@@ -76,7 +76,7 @@ def gather(
     With threads that stay, and so keep their own way to the database, meaning is looked up there
     as well.
     """
-    gathering = _Gathering(store, embedder, query, mode, filters, depth)
+    gathering = _Gathering(store, embedder, query, mode, filters, depth, beside)
     if beside is not None:
         return gathering.run(beside, gathering.meant_and_near)
     with ThreadPoolExecutor(max_workers=1) as own:
@@ -92,6 +92,7 @@ class _Gathering:
         mode: Mode,
         filters: Filters,
         depth: int,
+        beside: Executor | None,
     ) -> None:
         self.store = store
         self.embedder = embedder
@@ -100,6 +101,8 @@ class _Gathering:
         self.filters = filters
         self.depth = depth
         self.alone = embedder is None or mode in (Mode.BM25, Mode.FUZZY)
+        self.beside = beside
+        """Threads with their own way to the database, if there are any."""
         self.notices: list[str] = []
         self.embed_seconds = 0.0
         self.frequencies: dict[str, int] = {}
@@ -242,8 +245,9 @@ class _Gathering:
         self, legs: Mapping[Leg, Words], meant: Meant | None, named: Sequence[LegHit]
     ) -> Evidence:
         meaning = (meant.near if meant else None) or []
-        by_words = (hit for words in legs.values() for hit in words.found.hits)
+        by_words = [hit for words in legs.values() for hit in words.found.hits]
         others = [hit.key for hit in (*meaning, *named, *by_words)]
+        meanings = self._ask_meaning_scores(meant, others) if meant else None
         scores = {leg: self._word_scores(words, others) for leg, words in legs.items()}
         best = {
             leg: max((scores[leg].get(key, 0.0) for key in words.found.first), default=0.0)
@@ -251,8 +255,8 @@ class _Gathering:
         }
         ranked = {leg: self._ranked(words.found, scores[leg]) for leg, words in legs.items()}
         ids = {hit.key: hit.id for hits in (*ranked.values(), meaning, named) for hit in hits}
-        if meant is not None:
-            scores[Leg.VECTOR] = self._meaning_scores(meant, ids)
+        if meanings is not None:
+            scores[Leg.VECTOR] = meanings()
             ranked[Leg.VECTOR] = meaning
         ranks = {leg: {hit.key: hit.rank for hit in hits} for leg, hits in ranked.items()}
         return Evidence(
@@ -294,13 +298,20 @@ class _Gathering:
             found |= self.store.index.keyword_scores(words.query, missing)
         return found
 
-    def _meaning_scores(self, meant: Meant, ids: Mapping[int, ItemId]) -> dict[int, float]:
+    def _ask_meaning_scores(
+        self, meant: Meant, keys: Sequence[int]
+    ) -> Callable[[], dict[int, float]]:
+        """How near each of these is; where there are threads for it, looked up beside the words."""
         found = {hit.key: hit.score for hit in meant.near or ()}
-        missing = [key for key in ids if key not in found]
-        if missing and self.embedder is not None:
+        missing = [key for key in dict.fromkeys(keys) if key not in found]
+
+        def look_up() -> dict[int, float]:
+            if not missing or self.embedder is None:
+                return found
             target = self.embedder.fingerprint
-            found |= self.store.index.vector_scores(meant.vector, target, missing)
-        return found
+            return found | self.store.index.vector_scores(meant.vector, target, missing)
+
+        return self.beside.submit(look_up).result if self.beside and missing else look_up
 
 
 def _candidate(

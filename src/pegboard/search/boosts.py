@@ -4,14 +4,22 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from pegboard.ports import Traits
-
 HALF_LIFE_DAYS = 90.0
 DAY = 86_400.0
 MANY = 1_000.0
 """Used this often, an item gets the whole advantage of being used."""
 MOST = 0.02
 """All together never more than this: a hit that is clearly better stays above."""
+
+
+class Traits(NamedTuple):
+    """What is known of an item apart from what it says about itself."""
+
+    updated_at: float
+    download_count: int
+    quality_score: float | None
+    success_rate: float | None
+    semantic_weight: float
 
 
 class BoostSettings(NamedTuple):

@@ -36,8 +36,8 @@ PATIENCE = 30.0
 """Seconds that a lost server is waited for."""
 POOL_PATIENCE = 3.0
 """Seconds that a connection of the pool is waited for before a look whether the server is up."""
-RECONNECT = 1.0
-"""Seconds for which the pool itself tries; whoever needs a connection makes it try again."""
+RECONNECT = 0.1
+"""Seconds for which the pool tries by itself; whoever needs a connection makes it try again."""
 MOST_TRIES = 8
 """How often a transaction is begun that others were in the way of, or that lost its server."""
 
@@ -73,18 +73,24 @@ class Database:
                 timeout=min(patience, POOL_PATIENCE),
                 reconnect_timeout=RECONNECT,
                 configure=settle,
-                kwargs={"autocommit": True, "row_factory": tuple_row},
+                kwargs={"autocommit": True, "row_factory": tuple_row, "prepare_threshold": None},
                 open=True,
                 name="pegboard",
             )
 
-    def rows(self, sql: str, params: Params | None = None) -> list[Row]:
-        return self._read(lambda tx: tx.execute(_query(sql), params).fetchall())
+    def rows(self, sql: str, params: Params | None = None, *, prepare: bool = False) -> list[Row]:
+        """With `prepare`, the plan is made once for all values: for lookups that are made often.
 
-    def records(self, sql: str, params: Params | None = None) -> list[dict[str, Any]]:
+        Else it is made for the values at hand, so that a filter that is not set costs nothing.
+        """
+        return self._read(lambda tx: tx.execute(_query(sql), params, prepare=prepare).fetchall())
+
+    def records(
+        self, sql: str, params: Params | None = None, *, prepare: bool = False
+    ) -> list[dict[str, Any]]:
         def work(tx: Connection) -> list[dict[str, Any]]:
             with tx.cursor(row_factory=dict_row) as cursor:
-                return cursor.execute(_query(sql), params).fetchall()
+                return cursor.execute(_query(sql), params, prepare=prepare).fetchall()
 
         return self._read(work)
 
@@ -170,14 +176,14 @@ class Database:
         raise AssertionError("unreachable")
 
     def _await_server(self, error: psycopg.Error, deadline: float) -> None:
-        """Until it can be reached; raises why not, once that is hopeless or has taken too long."""
+        """Until it can be reached; raises why not, if that is hopeless or has taken too long."""
         refused = self._knock()
         if refused is None and isinstance(error, PoolTimeout):
             return  # it is there: all connections of this process are in use
         log.warning("%s is gone (%s); waiting for it", self.place, one_line(refused or error))
         attempt = 1
         while refused is not None:
-            if hopeless(refused) or time.monotonic() > deadline:
+            if time.monotonic() > deadline:
                 raise refused
             self._pause(attempt, deadline)
             attempt += 1
@@ -186,11 +192,13 @@ class Database:
         log.warning("%s is there again", self.place)
 
     def _knock(self) -> psycopg.OperationalError | None:
-        """Why no connection can be had; the pool does not tell."""
+        """Why no connection can be had just now, which the pool does not tell."""
         try:
             with psycopg.connect(conninfo(self.url), autocommit=True) as connection:
                 settle(connection)
         except psycopg.OperationalError as error:
+            if hopeless(error):
+                raise
             return error
         return None
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from pegboard.model import Entry, Filters, Fingerprint, LegHit, Vector, WordHits, WordQuery
-from pegboard.ports import Traits
 from pegboard.store.postgres.database import Database
 from pegboard.store.postgres.nearest import Nearest
 from pegboard.store.postgres.rows import READER, sayable
@@ -11,6 +10,8 @@ from pegboard.store.postgres.words import Words, as_hits
 from pegboard.store.queries import load
 
 SQL = load("postgres", "index")
+PLAIN = load("postgres", "index", filters="visible")
+"""The same without filters: most searches have none, and these are planned once."""
 
 
 class PostgresIndex:
@@ -31,9 +32,7 @@ class PostgresIndex:
     def vector(
         self, query: Vector, target: Fingerprint, filters: Filters, limit: int
     ) -> list[LegHit]:
-        selective = filters != Filters() or self._db.caller is not None
-        found = self._nearest.search(query, target, filter_params(filters), limit, selective)
-        return as_hits(found)
+        return as_hits(self._nearest.search(query, target, filter_params(filters), limit))
 
     def vector_scores(
         self, query: Vector, target: Fingerprint, keys: Sequence[int]
@@ -44,8 +43,10 @@ class PostgresIndex:
         return self._words.among(keys, filter_params(filters))
 
     def named(self, name_key: str, filters: Filters, limit: int) -> list[LegHit]:
-        params = {**filter_params(filters), "name_key": name_key.replace("\0", ""), "limit": limit}
-        return as_hits([(*row, 1.0) for row in self._db.rows(SQL["named"], params)])
+        bounds = filter_params(filters)
+        params = {**bounds, "name_key": name_key.replace("\0", ""), "limit": limit}
+        rows = self._db.rows((SQL if bounds else PLAIN)["named"], params, prepare=not bounds)
+        return as_hits([(*row, 1.0) for row in rows])
 
     def words_near(self, variants: Sequence[str]) -> list[str]:
         return self._words.near(variants)
@@ -53,16 +54,15 @@ class PostgresIndex:
     def words_from(self, beginning: str, limit: int) -> list[str]:
         return self._words.beginning(beginning, limit)
 
-    def traits(self, keys: Sequence[int]) -> dict[int, Traits]:
-        rows = self._db.rows(SQL["traits"], {"keys": list(keys)})
-        return {int(key): Traits(*rest) for key, *rest in rows}
-
     def entries(self, keys: Sequence[int]) -> dict[int, Entry]:
-        rows = self._db.records(SQL["entries"], {"keys": list(keys)})
+        rows = self._db.records(SQL["entries"], {"keys": list(keys)}, prepare=True)
         return {entry.key: entry for entry in map(READER.entry, rows)}
 
 
 def filter_params(filters: Filters) -> dict[str, object]:
+    """Nothing, if nothing is bounded."""
+    if filters == Filters():
+        return {}
     own: dict[str, object] = {
         "active": filters.active,
         "live": None if filters.live is None else sayable(filters.live),

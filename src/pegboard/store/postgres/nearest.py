@@ -19,6 +19,8 @@ from pegboard.store.queries import load
 log = logging.getLogger(__name__)
 
 SQL = load("postgres", "nearest")
+PLAIN = load("postgres", "nearest", filters="visible")
+"""The same without filters."""
 Params = Mapping[str, object]
 
 FEW = 2_000
@@ -33,9 +35,7 @@ class Nearest:
         self._db = database
         self._memory = memory
 
-    def search(
-        self, query: Vector, target: Fingerprint, filters: Params, limit: int, selective: bool
-    ) -> list[Row]:
+    def search(self, query: Vector, target: Fingerprint, filters: Params, limit: int) -> list[Row]:
         """Key, id and score of the nearest items that the filters leave."""
         fingerprint = known_fingerprint(self._db, target)
         if fingerprint is None:
@@ -46,11 +46,16 @@ class Nearest:
             "fingerprint": fingerprint,
             "limit": limit,
         }
-        if selective and self._few_are_left(filters):
-            return self._db.rows(SQL["exact"], ask)
-        found = self._db.rows(_with_dimension(SQL["near"], target.dimension), ask)
-        if selective and len(found) < limit:
-            return self._db.rows(SQL["exact"], ask)  # the scan was given up too early
+        queries = SQL if filters else PLAIN
+        bounded = bool(filters) or self._db.caller is not None
+        if bounded and self._few_are_left(filters):
+            return self._db.rows(queries["exact"], ask)
+        near = _with_numbers(
+            queries["near"], dimension=target.dimension, fingerprint=fingerprint, limit=limit
+        )
+        found = self._db.rows(near, ask, prepare=not bounded)
+        if bounded and len(found) < limit:
+            return self._db.rows(queries["exact"], ask)  # the scan was given up too early
         return found
 
     def scores(self, query: Vector, target: Fingerprint, keys: Sequence[int]) -> dict[int, float]:
@@ -58,10 +63,11 @@ class Nearest:
         if fingerprint is None:
             return {}
         ask = {"query": to_database(query), "fingerprint": fingerprint, "keys": list(keys)}
-        return {int(key): float(score) for key, score in self._db.rows(SQL["vector_scores"], ask)}
+        rows = self._db.rows(SQL["vector_scores"], ask, prepare=True)
+        return {int(key): float(score) for key, score in rows}
 
     def _few_are_left(self, filters: Params) -> bool:
-        plan = self._db.rows(SQL["estimate"], filters)[0][0]
+        plan = self._db.rows((SQL if filters else PLAIN)["estimate"], filters)[0][0]
         left = plan[0]["Plan"]["Plan Rows"]
         return bool(left <= max(FEW, self._size() // FRACTION))
 
@@ -163,6 +169,7 @@ def cancelled_by(
         watcher.join()
 
 
-def _with_dimension(sql: str, dimension: int) -> str:
-    """A type cannot be a parameter."""
-    return sql.replace(":dimension", str(int(dimension)))
+def _with_numbers(sql: str, **numbers: int) -> str:
+    for name, number in numbers.items():
+        sql = sql.replace(f":{name}", str(int(number)))
+    return sql

@@ -12,6 +12,8 @@ from pegboard.store.postgres.putting import LONGEST_TERM
 from pegboard.store.queries import load
 
 SQL = load("postgres", "words")
+PLAIN = load("postgres", "words", filters="visible")
+"""The same without filters."""
 Params = Mapping[str, object]
 
 K1, B = 1.2, 0.75
@@ -36,22 +38,34 @@ class Words:
     def keyword(self, query: WordQuery, filters: Params, limit: int) -> WordHits:
         if not query.lead:
             return WordHits()
-        params = self._weighed(query.lead) | {
-            "least": len(query.lead) if query.every else 1,
-        }
         exact = query.lead == query.terms and not query.every
+        params = self._weighed(query.lead) | {"least": len(query.lead) if query.every else 1}
+        all_terms = self._weighed(() if exact else query.terms)
         most = limits.FIRST if exact else 2 * limit
         looked_at = limit + limit // 2
-        ask = {**params, **filters, "limit": most, "looked_at": looked_at}
-        ranked = self._db.rows(SQL["ranked"], ask)
+        ask = {
+            **params,
+            **filters,
+            "limit": most,
+            "looked_at": looked_at,
+            "all_terms": all_terms["terms"],
+            "all_weights": all_terms["weights"],
+        }
+        queries = SQL if filters else PLAIN
+        ranked = self._db.rows(queries["ranked"], ask, prepare=not filters)
         cut_short = len(ranked) == most
         found = self._let_through(ranked, looked_at, filters, limit)
         if len(found) < limit and cut_short:
-            found = self._db.rows(SQL["ranked_within"], {**params, **filters, "limit": limit})
+            ask = {"namespaces": None, **params, **filters, "limit": limit}
+            found = self._db.rows(queries["ranked_within"], ask)
         return WordHits(
             hits=tuple(as_hits(found)),
             first=tuple(int(key) for key, *_ in ranked[: limits.HELD_AGAINST]),
-            scores={int(key): round(score, DIGITS) for key, _, score in ranked} if exact else {},
+            scores={
+                int(key): round(score if exact else whole, DIGITS)
+                for key, _, score, whole in ranked
+                if exact or whole is not None
+            },
             whole=exact and not cut_short,
         )
 
@@ -59,19 +73,22 @@ class Words:
         self, ranked: Sequence[Row], looked_at: int, filters: Params, limit: int
     ) -> list[Row]:
         """The first that the filters leave, looked up a few at a time: mostly all are left."""
-        found = [(key, item_id, score) for key, item_id, score in ranked if item_id is not None]
+        found = [row[:3] for row in ranked if row[1] is not None]
         for start in range(looked_at, len(ranked), max(looked_at, 1)):
             if len(found) >= limit and ranked[start][2] < found[limit - 1][2]:
                 break  # none of the rest is as good as the last, whatever its id
-            some = {key: score for key, _, score in ranked[start : start + looked_at]}
-            rows = self._db.rows(SQL["let_through"], {**filters, "keys": list(some)})
-            ids: dict[int, str] = dict(rows)
+            some = {key: score for key, _, score, _ in ranked[start : start + looked_at]}
+            ids = self._seen(list(some), filters)
             found += [(key, ids[key], score) for key, score in some.items() if key in ids]
         return sorted(found, key=lambda row: (-round(row[2], DIGITS), row[1], row[0]))[:limit]
 
     def among(self, keys: Sequence[int], filters: Params) -> frozenset[int]:
-        rows = self._db.rows(SQL["let_through"], {**filters, "keys": list(keys)})
-        return frozenset(int(key) for key, _ in rows)
+        return frozenset(self._seen(keys, filters))
+
+    def _seen(self, keys: Sequence[int], filters: Params) -> dict[int, str]:
+        params = {**filters, "keys": list(keys)}
+        sql = (SQL if filters else PLAIN)["let_through"]
+        return dict(self._db.rows(sql, params, prepare=not filters))
 
     def scores(self, query: WordQuery, keys: Sequence[int]) -> dict[int, float]:
         if not query.terms or not keys:
@@ -79,7 +96,7 @@ class Words:
         params = self._weighed(query.terms) | {"keys": list(keys)}
         return {
             int(key): round(float(score), DIGITS)
-            for key, score in self._db.rows(SQL["scores"], params)
+            for key, score in self._db.rows(SQL["scores"], params, prepare=True)
         }
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
@@ -112,12 +129,9 @@ class Words:
         counted: dict[str, Known | None] = self._memory.table("terms")
         if missing := [term for term in terms if term not in counted]:
             cut = {term[:LONGEST_TERM]: term for term in missing}
-            params = {
-                "terms": list(cut),
-                "common": limits.COMMON,
-                "least_common": limits.LEAST_COMMON,
-            }
-            rows = self._db.rows(SQL["frequencies"], params)
+            least = limits.least_common(self._statistics()[0])
+            params = {"terms": list(cut), "least": least}
+            rows = self._db.rows(SQL["frequencies"], params, prepare=True)
             fresh = {cut[t]: Known(common or 0, common or exact) for t, common, exact in rows}
             for term in missing:
                 counted[term] = fresh.get(term)
@@ -125,7 +139,10 @@ class Words:
         return {term: known for term, known in found.items() if known is not None}
 
     def near(self, wanted: Sequence[str]) -> list[str]:
-        return [str(row[0]) for row in self._db.rows(SQL["near"], {"variants": list(wanted)})]
+        return [
+            str(row[0])
+            for row in self._db.rows(SQL["near"], {"variants": list(wanted)}, prepare=True)
+        ]
 
     def beginning(self, beginning: str, limit: int) -> list[str]:
         rows = self._db.rows(SQL["beginning"], {"beginning": beginning, "limit": limit})

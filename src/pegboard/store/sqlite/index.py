@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from pegboard.model import Entry, Filters, Fingerprint, LegHit, Vector, WordHits, WordQuery
-from pegboard.ports import Traits
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Value, in_list
 from pegboard.store.sqlite.nearest import Nearest, Reach
@@ -58,10 +57,6 @@ class SqliteIndex:
 
     def words_from(self, beginning: str, limit: int) -> list[str]:
         return self._words.beginning(beginning, limit)
-
-    def traits(self, keys: Sequence[int]) -> dict[int, Traits]:
-        rows = self._db.rows(SQL["traits"], {"keys": in_list(keys)})
-        return {int(key): Traits(*rest) for key, *rest in rows}
 
     def entries(self, keys: Sequence[int]) -> dict[int, Entry]:
         rows = self._db.records(SQL["entries"], {"keys": in_list(keys)})

@@ -46,6 +46,16 @@ SELECT i.id || ' names version ' || latest_version || ', which is not there' FRO
 WHERE latest_version IS NOT NULL AND NOT EXISTS
   (SELECT 1 FROM item_versions v WHERE v.item_key = i.key AND v.version = i.latest_version);
 
+-- name: orphan
+-- The foreign keys let none in; a restore that leaves them out may.
+SELECT DISTINCT 'table ' || o.name || ' refers to a row of items that is not there' FROM (
+  SELECT 'vectors' AS name, item_key, namespace FROM vectors
+  UNION ALL SELECT 'embedding_tasks', entity_id, host_id FROM embedding_tasks
+  UNION ALL SELECT 'item_terms', item_key, namespace FROM item_terms
+  UNION ALL SELECT 'item_texts', item_key, namespace FROM item_texts
+  UNION ALL SELECT 'item_versions', item_key, namespace FROM item_versions) AS o
+WHERE NOT EXISTS (SELECT 1 FROM items i WHERE i.key = o.item_key AND i.namespace = o.namespace);
+
 -- name: broken_index
 SELECT 'the index ' || c.relname || ' is not whole; drop it, and a worker makes it anew'
 FROM pg_index x JOIN pg_class c ON c.oid = x.indexrelid JOIN pg_inherits h ON h.inhrelid = x.indrelid

@@ -3,9 +3,5 @@ SELECT i.key, i.id FROM items i WHERE i.name_key = %(name_key)s
   -- include: filters
 ORDER BY i.id, i.key LIMIT %(limit)s;
 
--- name: traits
-SELECT key, extract(epoch FROM updated_at)::float8, download_count, quality_score, success_rate, semantic_weight
-FROM items WHERE key = ANY(%(keys)s);
-
 -- name: entries
 SELECT * FROM items WHERE key = ANY(%(keys)s);

@@ -1,12 +1,13 @@
 -- name: near
 -- By the index of this fingerprint, if it has one: the scan goes on until enough have passed the filters. What
--- it finds is nearly in order, so it is put in order once more.
+-- it finds is nearly in order, so it is put in order once more. Names with a colon are numbers that stand in the
+-- text: a type cannot be a parameter, and a plan that is made for all values needs the others.
 SELECT key, id, score FROM (
   SELECT i.key, i.id, -(v.embedding::vector(:dimension) <#> %(query)s) AS score
   FROM vectors v JOIN items i ON i.key = v.item_key AND i.namespace = v.namespace
-  WHERE v.fingerprint = %(fingerprint)s::integer
+  WHERE v.fingerprint = :fingerprint
     -- include: filters
-  ORDER BY v.embedding::vector(:dimension) <#> %(query)s LIMIT %(limit)s) AS near
+  ORDER BY v.embedding::vector(:dimension) <#> %(query)s LIMIT :limit) AS near
 ORDER BY score DESC, id, key;
 
 -- name: exact

@@ -1,9 +1,7 @@
 -- name: settle
--- Plans are made for the values at hand: a filter that is not set must cost nothing. A scan of the vector
--- index goes on until enough of what it finds passes the filters. Nothing takes for ever; whoever has set other
--- bounds, in the address or on the server, keeps them.
-SELECT set_config('plan_cache_mode', 'force_custom_plan', false),
-  set_config('hnsw.iterative_scan', 'relaxed_order', false),
+-- A scan of the vector index goes on until enough of what it finds passes the filters. Nothing takes for ever;
+-- whoever has set other bounds, in the address or on the server, keeps them.
+SELECT set_config('hnsw.iterative_scan', 'relaxed_order', false),
   set_config('hnsw.ef_search', '100', false),
   set_config('hnsw.max_scan_tuples', '20000', false),
   set_config('jit', 'off', false),

@@ -1,17 +1,23 @@
 -- name: ranked
 -- BM25 as FTS5 of SQLite has it: k1 1.2, b 0.75, fields weighted. A weight comes with the factor k1 + 1 in it,
 -- and `tilt` is k1 * b / average length. From the terms alone; only the first are then looked at for the filters.
+-- Where items are looked for by some terms and scored by all, the scores by all come with it.
 WITH asked AS (SELECT * FROM unnest(%(terms)s::text[], %(weights)s::float8[]) AS t (term, weight)),
-matched AS (
+matched AS MATERIALIZED (
   SELECT p.item_key, sum(a.weight * p.frequency
     / (p.frequency + 0.3 + p.length * %(tilt)s::float8)) AS score
   FROM asked a JOIN item_terms p ON p.term = a.term
   GROUP BY p.item_key HAVING count(*) >= %(least)s
   ORDER BY score DESC, p.item_key LIMIT %(limit)s),
 placed AS (
-  SELECT item_key, score, row_number() OVER (ORDER BY score DESC, item_key) AS place FROM matched)
-SELECT p.item_key, i.id, p.score
-FROM placed p LEFT JOIN items i ON i.key = CASE WHEN p.place <= %(looked_at)s THEN p.item_key END
+  SELECT item_key, score, row_number() OVER (ORDER BY score DESC, item_key) AS place FROM matched),
+whole AS (
+  SELECT p.item_key, sum(a.weight * p.frequency / (p.frequency + 0.3 + p.length * %(tilt)s::float8)) AS score
+  FROM unnest(%(all_terms)s::text[], %(all_weights)s::float8[]) AS a (term, weight)
+  JOIN item_terms p ON p.term = a.term AND p.item_key = ANY(ARRAY(SELECT item_key FROM matched))
+  GROUP BY p.item_key)
+SELECT p.item_key, i.id, p.score, w.score
+FROM placed p LEFT JOIN whole w ON w.item_key = p.item_key LEFT JOIN items i ON i.key = CASE WHEN p.place <= %(looked_at)s THEN p.item_key END
   -- include: filters
 ORDER BY p.place;
 
@@ -45,8 +51,7 @@ SELECT t.term, c.items, CASE WHEN c.items IS NULL
 FROM unnest(%(terms)s::text[]) AS t (term)
 LEFT JOIN (SELECT term, sum(items)::bigint AS items FROM common_terms
   WHERE term = ANY(%(terms)s::text[]) GROUP BY term
-  HAVING sum(items) >= (SELECT greatest(sum(items)::bigint / %(common)s, %(least_common)s) FROM census)
-) AS c ON c.term = t.term
+  HAVING sum(items) >= %(least)s) AS c ON c.term = t.term
 WHERE EXISTS (SELECT 1 FROM item_terms p WHERE p.term = t.term);
 
 -- name: counted

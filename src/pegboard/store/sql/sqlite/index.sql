@@ -4,9 +4,5 @@ SELECT i.key, i.id FROM items i WHERE i.name_key = +:name_key
   -- include: filters
 ORDER BY i.id, i.key LIMIT +:limit;
 
--- name: traits
-SELECT key, updated_at, download_count, quality_score, success_rate, semantic_weight FROM items
-WHERE key IN (SELECT value FROM json_each(:keys));
-
 -- name: entries
 SELECT * FROM items WHERE key IN (SELECT value FROM json_each(:keys));

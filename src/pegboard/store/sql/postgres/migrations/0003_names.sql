@@ -17,9 +17,9 @@ EXCEPTION WHEN character_not_in_repertoire OR untranslatable_character THEN
   RETURN NULL; -- it is no text
 END $$;
 
--- The one place that knows whose vectors are searched.
+-- The one place here that knows whose vectors are searched; on a board where nothing was chosen yet, the newest.
 CREATE FUNCTION active_fingerprint() RETURNS integer LANGUAGE sql STABLE PARALLEL SAFE
-RETURN (SELECT max(key) FROM fingerprints);
+RETURN coalesce((SELECT active FROM model_choice), (SELECT max(key) FROM fingerprints));
 
 -- Tables of items.
 
@@ -178,19 +178,19 @@ WHERE i.kind = 'knowledge' AND i.active AND v.fingerprint = (SELECT active_finge
 -- Only a library that is loaded has settings which somebody who is no superuser may give to a function.
 DO $$ BEGIN PERFORM '[1]'::vector; END $$;
 
--- By meaning: through the index of the active fingerprint, or by comparing all where the filters leave few.
+-- By meaning: through the index of the active fingerprint, or by comparing all where there are few,
+-- or the filters leave few.
 CREATE FUNCTION nearest_keys(
   wanted_kind text, query_embedding vector, depth integer,
   wanted_category text DEFAULT NULL, wanted_subcategory text DEFAULT NULL, wanted_tool_type text DEFAULT NULL
 ) RETURNS bigint[] LANGUAGE plpgsql STABLE
 SET hnsw.iterative_scan = 'relaxed_order' SET hnsw.ef_search = 100 SET hnsw.max_scan_tuples = 20000
-SET plan_cache_mode = 'force_custom_plan' SET jit = 'off' SET enable_seqscan = 'on'
+SET plan_cache_mode = 'force_custom_plan' SET jit = 'off'
 AS $$
 DECLARE
   few constant integer := 2000;
   model fingerprints;
-  filtered boolean := coalesce(wanted_category, wanted_subcategory, wanted_tool_type) IS NOT NULL;
-  remaining integer := few + 1;
+  remaining integer;
   -- The cast is part of the index, and a type cannot be a parameter.
   near text := $near$
     SELECT array_agg(key ORDER BY distance, id, key) FROM (
@@ -213,14 +213,12 @@ BEGIN
       USING ERRCODE = 'invalid_parameter_value',
         HINT = format('make it with the model that made them: %s %s', model.provider, model.model);
   END IF;
-  IF filtered THEN
-    SELECT count(*) INTO remaining FROM (
-      SELECT 1 FROM items i WHERE i.kind = wanted_kind AND i.active AND i.visibility = 'public'
-        AND (wanted_category IS NULL OR i.category = wanted_category)
-        AND (wanted_subcategory IS NULL OR i.subcategory = wanted_subcategory)
-        AND (wanted_tool_type IS NULL OR i.tool_type = wanted_tool_type)
-      LIMIT few + 1) AS left_over;
-  END IF;
+  SELECT count(*) INTO remaining FROM (
+    SELECT 1 FROM items i WHERE i.kind = wanted_kind AND i.active AND i.visibility = 'public'
+      AND (wanted_category IS NULL OR i.category = wanted_category)
+      AND (wanted_subcategory IS NULL OR i.subcategory = wanted_subcategory)
+      AND (wanted_tool_type IS NULL OR i.tool_type = wanted_tool_type)
+    LIMIT few + 1) AS left_over;
   IF remaining > few THEN
     EXECUTE format(near, model.dimension) INTO keys USING query_embedding, wanted_kind, model.key, depth,
       wanted_category, wanted_subcategory, wanted_tool_type;
@@ -284,8 +282,8 @@ BEGIN
     string_agg(format('%s * ts_rank(''{0.1, 0.4, 0.6, 1}'', m.fts, %L)', w.weight, w.word), ' + '
       ORDER BY w.items, w.lexeme)
   INTO rarer, score FROM weighed w;
-  IF every::text ~ '!' THEN
-    rarer := NULL; -- what must not occur must not come in this way
+  IF rarer = every OR every::text ~ '!' THEN
+    rarer := NULL; -- nothing more to find, or what must not occur would come in this way
   END IF;
   FOREACH lead IN ARRAY ARRAY[every, rarer] LOOP
     CONTINUE WHEN lead IS NULL OR cardinality(keys) >= depth;
@@ -327,7 +325,6 @@ CREATE FUNCTION hybrid_keys(
   semantic_weight float8, rrf_k integer, wanted_category text DEFAULT NULL, wanted_subcategory text DEFAULT NULL,
   wanted_tool_type text DEFAULT NULL
 ) RETURNS TABLE (item_key bigint, score float8, match_type text, place bigint) LANGUAGE plpgsql STABLE ROWS 20
-SET enable_seqscan = 'off' SET max_parallel_workers_per_gather = 0 -- a few items are looked up by their keys
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -360,7 +357,7 @@ BEGIN
       CASE WHEN f.key IS NULL THEN 'semantic' WHEN s.key IS NULL THEN 'keyword' ELSE 'both' END AS match_type
     FROM unnest(by_words) WITH ORDINALITY AS f (key, rank_ix)
     FULL JOIN unnest(by_meaning) WITH ORDINALITY AS s (key, rank_ix) ON s.key = f.key) AS fused
-  JOIN items i ON i.key = fused.key
+  JOIN items i ON i.key = fused.key AND i.key = ANY (by_words || by_meaning) -- so that few are looked up
   ORDER BY 4 LIMIT hits;
 END $$;
 

@@ -1,0 +1,1 @@
+AND i.active AND i.visibility = 'public'
