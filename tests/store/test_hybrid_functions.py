@@ -154,9 +154,16 @@ def test_a_vector_of_another_length_is_an_error_that_says_so(postgres_store, sql
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"rrf_k": -1}, {"full_text_weight": -0.5}, {"semantic_weight": -2}]
+    "wrong",
+    [
+        {"rrf_k": -1},
+        {"full_text_weight": -0.5},
+        {"semantic_weight": -2},
+        {"semantic_weight": float("nan")},
+        {"full_text_weight": float("inf")},
+    ],
 )
-def test_negative_weights_are_refused(postgres_store, sql, wrong):
+def test_weights_out_of_bounds_are_refused(postgres_store, sql, wrong):
     put(postgres_store, ("send", "Send a letter."))
     with pytest.raises(errors.InvalidParameterValue):
         search(sql, "send", **wrong)
@@ -229,6 +236,7 @@ def test_a_phrase_comes_first(postgres_store, sql):
 @example("it's a \\ 'quoted' \\' thing")
 @example("a/b\\c http://x.y/z'w?q=1|2 user@mail.org real-time")
 @example("word " * 3000)
+@example("..)")  # a word in a query, but none in a text
 def test_no_question_whatever_upsets_them(postgres_store, sql, text):
     if not postgres_store.items.page(0, 1):
         put(postgres_store, ("send", "It's a 'quoted' \\ letter, http://x.y/z'w?q=1|2 real-time."))
@@ -454,6 +462,7 @@ def test_what_is_hidden_does_not_crowd_out_the_others(indexed, sql):
 
 # One fusion.
 
+weights = st.just(0.0) | st.floats(0.001, 10)
 WORDS = ["alpha", "beta", "gamma", "delta"]
 
 
@@ -482,8 +491,7 @@ def ranks(sql, text, vector, depth):
     place=st.integers(0, 14),
     count=st.integers(1, 30),
     k=st.integers(0, 200),
-    weights=st.tuples(st.floats(0, 10), st.floats(0, 10)).filter(lambda w: sum(w) > 0.01)
-    | st.just((1.0, 1.0)),
+    weights=st.tuples(weights, weights).filter(any) | st.just((1.0, 1.0)),
 )
 def test_the_fusion_is_that_of_the_fusion_module(mixed, sql, text, place, count, k, weights):
     """A score here is the sum of weight / (k + rank). The module has the same sum as a share of

@@ -1,6 +1,8 @@
 """The names under which other programs know a registry answer, with their columns and bounds."""
 
 import json
+import re
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -427,3 +429,21 @@ def test_a_relationship_tells_nobody_of_an_entry_they_may_not_see(postgres_store
         link(sql, linked[1].id, mine.id)
     link(sql, mine.id, linked[0].id)
     assert sql.execute("DELETE FROM knowledge_relationships").rowcount == 1
+
+
+# What is written about them.
+
+
+def test_every_statement_of_the_page_runs(postgres_store, sql):
+    page = (Path(__file__).parents[2] / "docs" / "sql.md").read_text("utf-8")
+    blocks = re.findall(r"^```sql\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    statements = [each for block in blocks for each in block.split(";\n") if each.strip()]
+    assert len(statements) >= 10
+    for statement in statements:
+        sql.execute(statement)
+
+
+def test_the_page_names_all_there_is(sql):
+    page = (Path(__file__).parents[2] / "docs" / "sql.md").read_text("utf-8")
+    for name in [*COLUMNS, *WITH_COLUMNS_OF_OLD]:
+        assert f"`{name}`" in page

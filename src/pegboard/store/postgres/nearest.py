@@ -48,7 +48,7 @@ class Nearest:
         }
         queries = SQL if filters else PLAIN
         bounded = bool(filters) or self._db.caller is not None
-        if bounded and self._few_are_left(filters):
+        if not self._indexed(fingerprint) or (bounded and self._few_are_left(filters)):
             return self._db.rows(queries["exact"], ask)
         near = _with_numbers(
             queries["near"], dimension=target.dimension, fingerprint=fingerprint, limit=limit
@@ -71,6 +71,12 @@ class Nearest:
         left = plan[0]["Plan"]["Plan Rows"]
         return bool(left <= max(FEW, self._size() // FRACTION))
 
+    def _indexed(self, fingerprint: int) -> bool:
+        return self._memory.recall(
+            f"index {fingerprint}",
+            lambda: bool(self._db.rows(SQL["indexed"], {"name": f"%\\_hnsw\\_{fingerprint}"})),
+        )
+
     def _size(self) -> int:
         return self._memory.recall("vectors", lambda: int(self._db.rows(SQL["size"])[0][0] or 0))
 
@@ -92,6 +98,7 @@ class Nearest:
                 return []
             made = [self._build(connection, table, fingerprint, target) for table in due]
             connection.execute(SQL["count_anew"].encode())
+            self._db.wrote()
             return made
         return []  # it was called off
 

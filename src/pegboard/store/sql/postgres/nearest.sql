@@ -62,6 +62,11 @@ SELECT 1 FROM {table} WHERE fingerprint = %(fingerprint)s::integer LIMIT 1 OFFSE
 -- Whether the index is whole; no row if there is none.
 SELECT x.indisvalid FROM pg_index x WHERE x.indexrelid = to_regclass(%(name)s);
 
+-- name: indexed
+-- A row if some table has a whole index over the vectors of this fingerprint.
+SELECT 1 FROM pg_inherits h JOIN pg_index x ON x.indrelid = h.inhrelid JOIN pg_class c ON c.oid = x.indexrelid
+WHERE h.inhparent = 'vectors'::regclass AND x.indisvalid AND c.relname LIKE %(name)s LIMIT 1;
+
 -- name: drop_index
 DROP INDEX CONCURRENTLY IF EXISTS {index};
 

@@ -279,8 +279,8 @@ BEGIN
         WHERE namespaces IS NULL OR c.namespace = ANY (namespaces))) / items) AS weight
     FROM counted)
   SELECT string_agg(w.word::text, ' | ') FILTER (WHERE w.before < most),
-    string_agg(format('%s * ts_rank(''{0.1, 0.4, 0.6, 1}'', m.fts, %L)', w.weight, w.word), ' + '
-      ORDER BY w.items, w.lexeme)
+    coalesce(string_agg(format('%s * ts_rank(''{0.1, 0.4, 0.6, 1}'', m.fts, %L)', w.weight, w.word), ' + '
+      ORDER BY w.items, w.lexeme), '0')
   INTO rarer, score FROM weighed w;
   IF rarer = every OR every::text ~ '!' THEN
     rarer := NULL; -- nothing more to find, or what must not occur would come in this way
@@ -334,9 +334,9 @@ DECLARE
   by_words bigint[];
   by_meaning bigint[];
 BEGIN
-  IF k < 0 OR full_text_weight < 0 OR semantic_weight < 0 THEN
-    RAISE EXCEPTION 'rrf_k and weights must not be negative: rrf_k %, full_text_weight %, semantic_weight %',
-      k, full_text_weight, semantic_weight USING ERRCODE = 'invalid_parameter_value';
+  IF k < 0 OR NOT coalesce(full_text_weight BETWEEN 0 AND 1e6 AND semantic_weight BETWEEN 0 AND 1e6, true) THEN
+    RAISE EXCEPTION 'rrf_k is %, full_text_weight %, semantic_weight %', k, full_text_weight, semantic_weight
+      USING ERRCODE = 'invalid_parameter_value', HINT = 'rrf_k is at least 0, a weight is from 0 to 1000000';
   END IF;
   IF bound THEN
     by_words := open_matching_keys(wanted_kind, query_text, 2 * hits, wanted_category, wanted_subcategory,
