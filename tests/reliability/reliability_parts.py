@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from making import by_hand
 from pegboard.board import maintain
 from pegboard.board.worker import Worker, WorkerSettings
 from pegboard.embed.hashed import HashedEmbedder
@@ -24,7 +23,9 @@ from pegboard.embed.parts import PartsEmbedder
 from pegboard.errors import PegboardError
 from pegboard.model import Entry, Item, ItemId, Vector
 from pegboard.ports import Embedder, Store
+from pegboard.store.postgres.database import run
 from pegboard.store.postgres.store import PostgresStore
+from pegboard.store.sqlite.store import SqliteStore
 from pegboard.text import embedding_text
 
 BOUND = 60.0
@@ -64,6 +65,14 @@ def sql(path: Path, statement: str, params: Mapping[str, Any] | None = None) -> 
     with contextlib.closing(apsw.Connection(str(path))) as connection:
         connection.set_busy_timeout(int(BOUND * 1000))
         return list(connection.execute(statement, params))
+
+
+def by_hand(store: Store, statement: str) -> list[Any]:
+    """A statement that no use case makes, on whichever database the board has; its rows."""
+    if isinstance(store, SqliteStore):
+        return store.database.rows(statement)
+    assert isinstance(store, PostgresStore)
+    return store.database.write(lambda tx: run(tx, statement))
 
 
 class TaskRow(NamedTuple):

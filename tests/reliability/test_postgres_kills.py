@@ -28,7 +28,7 @@ class UnhurriedEmbedder(HashedEmbedder):
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         found = super().embed(texts)
-        time.sleep(random.uniform(0.0, 0.02))
+        time.sleep(random.uniform(0.0, 0.05))
         return found
 
 
