@@ -25,10 +25,9 @@ import psycopg
 
 from pegboard.app import Pegboard
 from pegboard.errors import BoardReadOnly, exit_code
-from pegboard.model import Filters, Item, ItemId, ToolType
+from pegboard.model import Item, ItemId, ToolType
 from pegboard.settings import EmbedSettings, Settings
-from pegboard.store.postgres.index import filter_params
-from pegboard.store.postgres.nearest import SQL
+from pegboard.store.postgres.nearest import PLAIN, with_numbers
 from pegboard.store.postgres.store import PostgresStore
 from pegboard.store.postgres.vector import to_database
 from trial_postgres import QUICK, TrialPostgres
@@ -199,14 +198,10 @@ def the_vector_index_is_used(pair: Pair) -> str:
         store, embedder = board.store, board.embedder
         if not isinstance(store, PostgresStore) or embedder is None:
             raise Failed("this is no board with vectors in PostgreSQL")
-        query = SQL["near"].replace(":dimension", str(embedder.fingerprint.dimension))
         [[key]] = store.database.rows("SELECT max(key) FROM fingerprints")
-        ask = {
-            **filter_params(Filters()),
-            "query": to_database(embedder.embed_query(QUESTIONS[0])),
-            "fingerprint": key,
-            "limit": 10,
-        }
+        length = embedder.fingerprint.dimension
+        query = with_numbers(PLAIN["near"], dimension=length, fingerprint=key, limit=10)
+        ask = {"query": to_database(embedder.embed_query(QUESTIONS[0]))}
         plan = "\n".join(row[0] for row in store.database.rows(f"EXPLAIN {query}", ask))
     index = f"tool_vectors_hnsw_{key}"
     if f"Index Scan using {index}" not in plan:

@@ -29,8 +29,8 @@ QUICK = {
     "max_connections": "200",
     "autovacuum_naptime": "5s",
 }
-"""For data that nobody will miss. A server that is killed recovers all the same: only a computer
-that goes down would lose something."""
+"""For data that nobody will miss. With `synchronous_commit` on, a server that is killed loses
+nothing all the same; only a computer that goes down would."""
 
 
 def package() -> Path:

@@ -50,7 +50,7 @@ class Nearest:
         bounded = bool(filters) or self._db.caller is not None
         if not self._indexed(fingerprint) or (bounded and self._few_are_left(filters)):
             return self._db.rows(queries["exact"], ask)
-        near = _with_numbers(
+        near = with_numbers(
             queries["near"], dimension=target.dimension, fingerprint=fingerprint, limit=limit
         )
         found = self._db.rows(near, ask, prepare=not bounded)
@@ -176,7 +176,7 @@ def cancelled_by(
         watcher.join()
 
 
-def _with_numbers(sql: str, **numbers: int) -> str:
+def with_numbers(sql: str, **numbers: int) -> str:
     for name, number in numbers.items():
         sql = sql.replace(f":{name}", str(int(number)))
     return sql

@@ -48,6 +48,7 @@ class Words:
             **filters,
             "limit": most,
             "looked_at": looked_at,
+            "scored": limit,
             "all_terms": all_terms["terms"],
             "all_weights": all_terms["weights"],
         }

@@ -14,7 +14,8 @@ placed AS (
 whole AS (
   SELECT p.item_key, sum(a.weight * p.frequency / (p.frequency + 0.3 + p.length * %(tilt)s::float8)) AS score
   FROM unnest(%(all_terms)s::text[], %(all_weights)s::float8[]) AS a (term, weight)
-  JOIN item_terms p ON p.term = a.term AND p.item_key = ANY(ARRAY(SELECT item_key FROM matched))
+  JOIN item_terms p ON p.term = a.term AND p.item_key = ANY(
+    ARRAY(SELECT item_key FROM placed WHERE place <= %(scored)s))
   GROUP BY p.item_key)
 SELECT p.item_key, i.id, p.score, w.score
 FROM placed p LEFT JOIN whole w ON w.item_key = p.item_key LEFT JOIN items i ON i.key = CASE WHEN p.place <= %(looked_at)s THEN p.item_key END

@@ -85,6 +85,8 @@ CREATE TABLE items (
   UNIQUE (namespace, id)
 ) WITH (fillfactor = 85); -- embedding marks rows, and finds room for them on the same page
 
+-- What search asks of an item, without the item's own wide row.
+CREATE INDEX items_seen ON items (key) INCLUDE (namespace, id, active, visibility);
 CREATE UNIQUE INDEX items_uid ON items (uid, namespace);
 CREATE INDEX items_source ON items (source, origin);
 CREATE INDEX items_id ON items (id, namespace);
