@@ -1,5 +1,7 @@
 """From a question to hits: modes, filters, scores, reasons, and what the caller is told."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from pegboard.board.find import Ask, FindSettings, find
@@ -259,3 +261,7 @@ def test_an_embedder_that_fails_leaves_the_same_answer_as_a_search_by_words_alon
     failed = find(board.store, OutOfOrder(), ask, FindSettings())
     assert alone.hits
     assert failed.hits == alone.hits
+    with ThreadPoolExecutor(1) as beside:
+        assert (
+            find(board.store, OutOfOrder(), ask, FindSettings(), beside=beside).hits == alone.hits
+        )

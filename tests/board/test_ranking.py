@@ -289,8 +289,13 @@ def test_whatever_weighs_how_much_the_order_is_the_same_every_time(board, alpha)
         assert find(board, EMBEDDER, ask, tuning).hits == first
 
 
+@pytest.mark.parametrize("led", [False, True])
 @pytest.mark.parametrize("mode", Mode)
-def test_with_threads_beside_the_answers_are_the_same(board, mode):
+def test_with_threads_beside_the_answers_are_the_same(board, mode, led, monkeypatch):
+    """Also where items are looked for by some words only: then each side scores the other's."""
+    if led:
+        monkeypatch.setattr("pegboard.search.query.LEAD_POSTINGS", 0)
+        monkeypatch.setattr("pegboard.store.limits.FIRST", 2)
     with ThreadPoolExecutor(2) as beside:
         for text in QUERIES:
             ask = Ask(text, mode, limit=100, threshold=0.0)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from types import MappingProxyType
 from typing import NamedTuple
 
 from pegboard.errors import EmbeddingError
@@ -59,6 +60,15 @@ class Meant(NamedTuple):
     vector: Vector
     ready: float
     near: list[LegHit] | None = None
+    words: Mapping[Leg, Mapping[int, float]] = MappingProxyType({})
+    """How what is near scores in legs over words, as far as that was looked up with it."""
+
+
+class Looked(NamedTuple):
+    """Items that were looked up, and the scores of those that have one."""
+
+    keys: frozenset[int] = frozenset()
+    scores: Mapping[int, float] = MappingProxyType({})
 
 
 def gather(
@@ -74,7 +84,7 @@ def gather(
     """What each leg says. The query is embedded while the words are looked up.
 
     With threads that stay, and so keep their own way to the database, meaning is looked up there
-    as well.
+    as well, and each side scores what it has found by the other's measure.
     """
     gathering = _Gathering(store, embedder, query, mode, filters, depth, beside)
     if beside is not None:
@@ -103,6 +113,10 @@ class _Gathering:
         self.alone = embedder is None or mode in (Mode.BM25, Mode.FUZZY)
         self.beside = beside
         """Threads with their own way to the database, if there are any."""
+        self.meaning: Future[Vector] = Future()
+        """The query's vector, for whoever does not wait for what is near it."""
+        self.sought: Future[Mapping[Leg, WordQuery]] = Future()
+        """What is to be scored by words once it is found by meaning."""
         self.notices: list[str] = []
         self.embed_seconds = 0.0
         self.frequencies: dict[str, int] = {}
@@ -112,9 +126,15 @@ class _Gathering:
     def run(self, beside: Executor, work: Callable[[Embedder], Meant]) -> Gathered:
         began = time.perf_counter()
         asked = self._ask_meaning(beside, work)
-        legs = {} if asked and self.mode is Mode.VECTOR else self._by_words()
+        legs: dict[Leg, Words] = {}
+        try:
+            legs = {} if asked and self.mode is Mode.VECTOR else self._by_words()
+        finally:
+            unknown = {leg: words.query for leg, words in legs.items() if not words.found.whole}
+            self.sought.set_result(unknown)
         named = self._named()
         words_done = time.perf_counter()
+        meanings = self._meanings(legs, named) if asked and self.beside else Looked()
         meant = self._wait(asked)
         waited = max(meant.ready - words_done, 0.0) if meant else 0.0
         if asked is not None and meant is None:
@@ -122,7 +142,7 @@ class _Gathering:
             legs = self._by_words()
         if meant is not None and meant.near is None and self.embedder is not None:
             meant = self._with_near(meant, self.embedder)
-        evidence = self._evidence(legs, meant, named)
+        evidence = self._evidence(legs, meant, named, meanings)
         return Gathered(
             evidence=evidence,
             frequencies=self.frequencies,
@@ -146,13 +166,32 @@ class _Gathering:
 
     def meant(self, embedder: Embedder) -> Meant:
         began = time.perf_counter()
-        vector = embedder.embed_query(self.query.text)
+        try:
+            vector = embedder.embed_query(self.query.text)
+        except BaseException as error:
+            self.meaning.set_exception(error)
+            raise
         ready = time.perf_counter()
         self.embed_seconds = ready - began
+        self.meaning.set_result(vector)
         return Meant(vector, ready)
 
     def meant_and_near(self, embedder: Embedder) -> Meant:
-        return self._with_near(self.meant(embedder), embedder)
+        meant = self._with_near(self.meant(embedder), embedder)
+        keys = [hit.key for hit in meant.near or ()]
+        score = self.store.index.keyword_scores
+        return meant._replace(
+            words={leg: score(query, keys) for leg, query in self.sought.result().items()}
+        )
+
+    def _meanings(self, legs: Mapping[Leg, Words], named: Sequence[LegHit]) -> Looked:
+        """How near those are that words have found, while others are still looked for."""
+        by_words = (hit for words in legs.values() for hit in words.found.hits)
+        keys = list(dict.fromkeys(hit.key for hit in (*named, *by_words)))
+        if not keys or self.embedder is None or self.meaning.exception() is not None:
+            return Looked()
+        vector, target = self.meaning.result(), self.embedder.fingerprint
+        return Looked(frozenset(keys), self.store.index.vector_scores(vector, target, keys))
 
     def _with_near(self, meant: Meant, embedder: Embedder) -> Meant:
         target = embedder.fingerprint
@@ -242,21 +281,31 @@ class _Gathering:
         return self.store.index.named(key, self.filters, MOST_NAMED) if key else []
 
     def _evidence(
-        self, legs: Mapping[Leg, Words], meant: Meant | None, named: Sequence[LegHit]
+        self,
+        legs: Mapping[Leg, Words],
+        meant: Meant | None,
+        named: Sequence[LegHit],
+        meanings: Looked,
     ) -> Evidence:
         meaning = (meant.near if meant else None) or []
         by_words = [hit for words in legs.values() for hit in words.found.hits]
         others = [hit.key for hit in (*meaning, *named, *by_words)]
-        meanings = self._ask_meaning_scores(meant, others) if meant else None
-        scores = {leg: self._word_scores(words, others) for leg, words in legs.items()}
+        near = frozenset(hit.key for hit in meaning)
+        known = {
+            leg: Looked(near, by_leg) for leg, by_leg in (meant.words if meant else {}).items()
+        }
+        scores = {
+            leg: self._word_scores(words, others, known.get(leg, Looked()))
+            for leg, words in legs.items()
+        }
         best = {
             leg: max((scores[leg].get(key, 0.0) for key in words.found.first), default=0.0)
             for leg, words in legs.items()
         }
         ranked = {leg: self._ranked(words.found, scores[leg]) for leg, words in legs.items()}
         ids = {hit.key: hit.id for hits in (*ranked.values(), meaning, named) for hit in hits}
-        if meanings is not None:
-            scores[Leg.VECTOR] = meanings()
+        if meant is not None:
+            scores[Leg.VECTOR] = self._meaning_scores(meant, ids, meanings)
             ranked[Leg.VECTOR] = meaning
         ranks = {leg: {hit.key: hit.rank for hit in hits} for leg, hits in ranked.items()}
         return Evidence(
@@ -287,31 +336,26 @@ class _Gathering:
                 "embed what is missing with: pegboard backfill"
             )
 
-    def _word_scores(self, words: Words, others: list[int]) -> dict[int, float]:
+    def _word_scores(self, words: Words, others: list[int], known: Looked) -> dict[int, float]:
         """Every candidate's score, also of those that only another leg put forward."""
-        found = dict(words.found.scores)
+        found = {**words.found.scores, **known.scores}
         if not words.found.whole:
             keys = dict.fromkeys(
                 (*words.found.first, *(hit.key for hit in words.found.hits), *others)
             )
-            missing = [key for key in keys if key not in found]
+            missing = [key for key in keys if key not in found and key not in known.keys]
             found |= self.store.index.keyword_scores(words.query, missing)
         return found
 
-    def _ask_meaning_scores(
-        self, meant: Meant, keys: Sequence[int]
-    ) -> Callable[[], dict[int, float]]:
-        """How near each of these is; where there are threads for it, looked up beside the words."""
-        found = {hit.key: hit.score for hit in meant.near or ()}
-        missing = [key for key in dict.fromkeys(keys) if key not in found]
-
-        def look_up() -> dict[int, float]:
-            if not missing or self.embedder is None:
-                return found
+    def _meaning_scores(
+        self, meant: Meant, ids: Mapping[int, ItemId], known: Looked
+    ) -> dict[int, float]:
+        found = {**known.scores, **{hit.key: hit.score for hit in meant.near or ()}}
+        missing = [key for key in ids if key not in found and key not in known.keys]
+        if missing and self.embedder is not None:
             target = self.embedder.fingerprint
-            return found | self.store.index.vector_scores(meant.vector, target, missing)
-
-        return self.beside.submit(look_up).result if self.beside and missing else look_up
+            found |= self.store.index.vector_scores(meant.vector, target, missing)
+        return found
 
 
 def _candidate(
