@@ -5,8 +5,8 @@ from psycopg import Connection, errors
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from pegboard.errors import BoardError, BoardMissing, BoardTooNew, ConfigError
+from pegboard.store.postgres import vector, wire
 from pegboard.store.postgres.telling import told
-from pegboard.store.postgres.vector import register
 from pegboard.store.queries import load, migrations
 
 SQL = load("postgres", "opening")
@@ -34,7 +34,8 @@ def conninfo(url: str) -> str:
 def settle(connection: Connection[tuple[object, ...]]) -> None:
     """What every connection of a pool is told once."""
     connection.execute(SQL["settle"].encode())
-    register(connection)
+    vector.register(connection)
+    wire.register(connection)
 
 
 def prepare(url: str, place: str, *, create: bool) -> None:
