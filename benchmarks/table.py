@@ -1,4 +1,4 @@
-"""Write the figures in results/ into the tables of README.md here and of the one above.
+"""Write the figures in results/ into the tables of README.md here, of the one above, and of docs/.
 
 A benchmark that has no result yet leaves its table as it is.
 """
@@ -217,6 +217,32 @@ def context_rows(result: Result) -> list[str]:
     return table(head, rows)
 
 
+def postgres_quality(result: Result) -> list[str]:
+    sets = result["sets"]
+    stores = ("sqlite", "postgres")
+    modes = list(next(iter(sets.values())))
+    rows = [
+        [name, *(figure for mode in modes for figure in three(row[mode], stores))]
+        for name, row in sets.items()
+    ]
+    head = ["set", *(f"{mode}, {store}" for mode in modes for store in ("file", "PostgreSQL"))]
+    furthest = max(result["checks"].values(), key=lambda each: each["found"])
+    apart = {"checks": {"furthest apart, of all sets and modes": furthest}}
+    return [*table(head, rows), "", *checks(apart)]
+
+
+def postgres_workers(result: Result) -> list[str]:
+    times = {
+        workers: sorted(run["seconds"] for run in runs) for workers, runs in result["runs"].items()
+    }
+    rows = [
+        [workers, *(f"{seconds / times['1'][0]:.2f}" for seconds in (found[0], found[-1]))]
+        for workers, found in times.items()
+    ]
+    head = [f"workers, {result['tasks']:,} texts", "quickest run / one worker's", "slowest run"]
+    return [*table(head, rows), "", *checks(result)]
+
+
 def postgres_scale(result: Result) -> list[str]:
     ratios = ("search", "search by words", "search in one namespace")
     boards = ("whole board", "one namespace")
@@ -249,6 +275,8 @@ TABLES: dict[str, Callable[[Result], list[str]]] = {
     "scripts": scripts,
     "tokens": tokens,
     "growth": growth,
+    "postgres_quality": postgres_quality,
+    "postgres_workers": postgres_workers,
     "indexing": ratios,
     "cold_start": cold_start,
     "mcp_ingest": mcp_ingest,
