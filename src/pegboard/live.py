@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pegboard.app import Pegboard
 from pegboard.board.keeping import Keeping
 from pegboard.board.sync import SyncReport
-from pegboard.errors import BoardCorrupt
+from pegboard.errors import BoardCorrupt, BoardReadOnly
 from pegboard.freeact import PytoolsPlace
 from pegboard.model import SourceRecord
 from pegboard.store.opening import open_store
@@ -47,6 +47,13 @@ def kept(
         batch = min(worker.settings.batch_size, BATCH)
         worker.settings = worker.settings._replace(batch_size=batch)
 
+    def work(stop: threading.Event) -> None:
+        try:
+            if worker is not None:
+                worker.run(stop)
+        except BoardReadOnly as error:
+            log.warning("%s; embedding is left to others", error.message)
+
     def sync_one(name: str, under: Sequence[str], stop: threading.Event) -> Sequence[SyncReport]:
         return board.sync([name], embed=False, under=under, stop=stop).sources
 
@@ -56,7 +63,7 @@ def kept(
         sync=sync_one,
         fetch=board.upstream.fetch,
         refresh=board.upstream.refresh,
-        work=worker.run if worker else None,
+        work=work if worker else None,
         on_change=on_change,
         await_change=board.store.await_change,
         follow=sync,

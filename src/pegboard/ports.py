@@ -167,8 +167,16 @@ class Tasks(Protocol):
         """Mark every item that waits for a vector as disabled, and drop its task."""
         ...
 
-    def claim(self, target: Fingerprint, owner: str, limit: int, lease: float) -> list[Task]:
-        """Tasks that were never tried, up to the limit; if there is none, one that was.
+    def claim(
+        self,
+        target: Fingerprint,
+        owner: str,
+        limit: int,
+        lease: float,
+        *,
+        tried_first: bool = False,
+    ) -> list[Task]:
+        """Tasks that were never tried, up to the limit, or one that was: whichever comes first.
 
         Namespaces that have any take turns, and each gives its oldest first.
         """
@@ -207,6 +215,10 @@ class Tasks(Protocol):
 
     def counts(self, target: Fingerprint | None) -> EmbeddingCounts:
         """How far the active items are on the way to a vector of this kind."""
+        ...
+
+    def has_stray(self, targets: Sequence[Fingerprint]) -> bool:
+        """Whether there are tasks for other vectors than these."""
         ...
 
     def waiting(self, target: Fingerprint | None) -> int:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -151,15 +152,17 @@ def test_the_leases_of_a_living_process_are_left_to_it(
     assert_whole(waiting, HASHED)
 
 
+@pytest.mark.parametrize("name", ["elsewhere.example", socket.gethostname()])
 def test_a_lease_of_another_machine_is_respected_until_it_expires(
-    board: Path, waiting: Store, machine: Machine
+    board: Path, waiting: Store, machine: Machine, name: str
 ) -> None:
+    """Also of one that has the same name: machines are copied, and so are containers."""
     gone = machine.victim("hold_claim", board, "1")
     heard(gone, "claimed")
     killed(gone)
     here = worker(waiting, HASHED)
     here.release_dead()
-    foreign = f"elsewhere.example:{gone.pid}:0000"
+    foreign = f"{name}:{gone.pid}:0000"
     assert len(waiting.tasks.claim(HASHED.fingerprint, foreign, 20, 3600.0)) == 19
     assert len(waiting.tasks.claim(HASHED.fingerprint, foreign, 20, 3600.0)) == 1
 

@@ -33,6 +33,13 @@ def test_adding_a_source_again_moves_it_and_remembers_when_it_was_synced(store):
     assert record.synced_at is not None
 
 
+def test_a_source_that_moves_takes_its_rejections_along(store):
+    for namespace in ("team", "public", "team"):
+        store.ledger.add_source(FOLDER._replace(namespace=namespace))
+        store.ledger.reject([refused("a", FOLDER.name), refused("b", FOLDER.name)])
+        assert origins(store) == [(FOLDER.name, "a"), (FOLDER.name, "b")]
+
+
 def test_a_source_remembers_when_it_was_last_synced(store):
     store.ledger.add_source(FOLDER)
     before = time.time()

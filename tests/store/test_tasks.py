@@ -191,6 +191,25 @@ def test_a_failed_task_whose_time_has_come_is_claimed_with_its_attempts(store, e
     assert again.attempts == 2
 
 
+def test_what_failed_before_comes_first_if_that_is_asked_for(store, embedder):
+    put(store, embedder, "one")
+    [task] = claim(store, embedder)
+    store.tasks.fail("worker", task, "no luck", time.time() - 1)
+    put(store, embedder, "two", "three")
+    ask = embedder.fingerprint, "worker", 10, LEASE
+    assert store.tasks.claim(*ask, tried_first=True) == [task._replace(attempts=2)]
+    assert len(store.tasks.claim(*ask, tried_first=True)) == 2
+    assert store.tasks.claim(*ask, tried_first=True) == []
+
+
+def test_tasks_for_a_model_that_nobody_works_for_are_noticed(store, embedder):
+    assert not store.tasks.has_stray([embedder.fingerprint])
+    put(store, embedder, "one")
+    assert not store.tasks.has_stray([embedder.fingerprint, OTHER_MODEL])
+    assert store.tasks.has_stray([OTHER_MODEL])
+    assert store.tasks.has_stray([])
+
+
 def test_a_task_given_up_marks_its_item_failed_with_the_error(store, embedder):
     [item] = put(store, embedder, "one")
     [task] = claim(store, embedder)

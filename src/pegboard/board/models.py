@@ -134,15 +134,24 @@ class BoardModels:
         return queue_missing(self._store, self.targets(), progress)
 
     def advance(self) -> bool:
-        """Bring a change of model forward when nothing is left to claim: queue, or switch."""
+        """When nothing is left to claim, queue what is missing, or switch to the new model."""
         wanted = self._store.models.state().wanted
-        if self.own is None or wanted is None or self._store.tasks.waiting(wanted.fingerprint):
+        if self.own is None:
+            return False
+        if wanted is None:
+            return self._put_by_others() and bool(self.queue_missing(quiet))
+        if self._store.tasks.waiting(wanted.fingerprint):
             return False
         if self.queue_missing(quiet):
             return True
         if self._store.models.activate(wanted.fingerprint):
             log.info("searching by %s from now on", wanted.fingerprint.key)
         return False
+
+    def _put_by_others(self) -> bool:
+        """Whether somebody who had not heard of a change has queued for a model that was left."""
+        targets = self.targets()
+        return bool(targets) and self._store.tasks.has_stray(targets)
 
     def use(self, spec: ModelSpec) -> Fingerprint:
         """Want this model, once it has embedded one text."""

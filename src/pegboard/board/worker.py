@@ -1,5 +1,6 @@
 """Takes tasks, embeds their texts outside any transaction, and hangs the vectors that still fit."""
 
+import contextlib
 import logging
 import math
 import os
@@ -10,6 +11,7 @@ import time
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -31,6 +33,10 @@ IDLE = 0.05
 """Seconds between looks at an empty queue that somebody is filling."""
 ADVANCE_SECONDS = 10.0
 """How often a worker that has nothing to do sees whether a change of model can go on."""
+
+
+TRIED_EVERY = 8
+"""At so many batches one is for a task that failed before: it is not to wait for a backfill."""
 
 
 class WorkerSettings(NamedTuple):
@@ -93,8 +99,7 @@ class Worker:
         self._gone: dict[Fingerprint, tuple[float, ModelUnavailable]] = {}
         """Models that are, why, and when to ask them again: others need not wait for them."""
         self._advance_at = 0.0
-        self._rested_at = 0
-        """How much was embedded when it last made searches quick."""
+        self._batches = 0
         self._holding = False
         """Whether it has claimed something that it has not brought to its end."""
 
@@ -169,10 +174,8 @@ class Worker:
         return False
 
     def _rest(self, stop: threading.Event) -> None:
-        if self.report.embedded > self._rested_at:
-            self._rested_at = self.report.embedded
-            for embedder in self.duty.embedders():
-                self.store.tasks.rest(embedder.fingerprint, stop)
+        for embedder in self.duty.embedders():
+            self.store.tasks.rest(embedder.fingerprint, stop)
 
     def _raise_if_gone(self) -> None:
         for embedder in self.duty.embedders():
@@ -188,8 +191,13 @@ class Worker:
         if self._holding:  # the board was of no use when the last batch was to be finished
             self.store.tasks.release(self.owner)
             self._holding = False
+        self._batches += 1
         tasks = self.store.tasks.claim(
-            target, self.owner, self.settings.batch_size, self.settings.lease_seconds
+            target,
+            self.owner,
+            self.settings.batch_size,
+            self.settings.lease_seconds,
+            tried_first=self._batches % TRIED_EVERY == 0,
         )
         if not tasks:
             return False
@@ -318,10 +326,20 @@ def _guarded(
         stop.set()
 
 
+@cache
 def _host() -> str:
+    """This machine since it was started, and whose process numbers these are.
+
+    Machines that were copied share their name, and so do containers; their numbers say nothing
+    to one another. Where a system does not tell, the name has to do.
+    """
     import socket
 
-    return socket.gethostname()
+    told = [socket.gethostname().replace(":", "-")]
+    with contextlib.suppress(OSError):
+        told.append(Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()[:8])
+        told.append(str(Path("/proc/self/ns/pid").stat().st_ino))
+    return "/".join(told)
 
 
 def _alive(pid: int) -> bool:

@@ -114,8 +114,8 @@ class PostgresLedger:
 
 def _add_source(tx: Connection, record: SourceRecord) -> None:
     params = record._asdict()
-    run(tx, SQL["move_source"], params)
-    run(tx, SQL["add_source"], params)
+    for step in ("move_source", "drop_moved_rejections", "move_rejections", "add_source"):
+        run(tx, SQL[step], params)
 
 
 def _kept(origin: str) -> str:

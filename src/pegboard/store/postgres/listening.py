@@ -1,6 +1,8 @@
 """What other processes say about a board: one connection that listens, for the whole process."""
 
 import logging
+import selectors
+import socket
 import threading
 import time
 
@@ -32,6 +34,7 @@ class Listening:
         self._local = threading.local()
         self._thread: threading.Thread | None = None
         self._closed = threading.Event()
+        self._bell, self._rung = socket.socketpair()
         self.deaf = True
         """Whether something may have been said that was not heard."""
         self.standby = False
@@ -59,9 +62,13 @@ class Listening:
         return news
 
     def close(self) -> None:
+        if self._closed.is_set():
+            return
         self._closed.set()
+        self._bell.close()
         if self._thread is not None:
             self._thread.join(timeout=5.0)
+        self._rung.close()
 
     def _begin(self) -> None:
         with self._news:
@@ -85,13 +92,19 @@ class Listening:
                 self._closed.wait(RETRY_SECONDS)
 
     def _hear(self) -> None:
-        with psycopg.connect(conninfo(self._url), autocommit=True) as connection:
+        with (
+            psycopg.connect(conninfo(self._url), autocommit=True) as connection,
+            selectors.DefaultSelector() as either,
+        ):
+            either.register(connection, selectors.EVENT_READ)
+            either.register(self._rung, selectors.EVENT_READ)
             for channel in self._heard:
                 connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(channel)))
             self._tell(*self._heard)  # whatever was said before is not known
             self.deaf = self.standby = False
             while not self._closed.is_set():
-                for notice in connection.notifies(timeout=SLICE, stop_after=1):
+                either.select()
+                for notice in connection.notifies(timeout=0):
                     self._tell(notice.channel)
 
     def _tell(self, *channels: str) -> None:

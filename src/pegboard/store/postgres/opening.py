@@ -12,6 +12,13 @@ from pegboard.store.queries import load, migrations
 SQL = load("postgres", "opening")
 
 CONNECT_SECONDS = 10
+SILENCE: dict[str, str | int] = {
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
+"""After a minute without a sign of life a server's machine is gone; else it would be two hours."""
 
 
 def conninfo(url: str) -> str:
@@ -27,6 +34,7 @@ def conninfo(url: str) -> str:
     more: dict[str, str | int] = {
         "application_name": "pegboard",
         "connect_timeout": CONNECT_SECONDS,
+        **SILENCE,
     }
     return make_conninfo(url, **{name: value for name, value in more.items() if name not in said})
 

@@ -78,7 +78,15 @@ class PostgresTasks:
     def adopt(self, target: Fingerprint, beside: Fingerprint | None = None) -> None:
         self._db.write(lambda tx: adopt(tx, target, beside))
 
-    def claim(self, target: Fingerprint, owner: str, limit: int, lease: float) -> list[Task]:
+    def claim(
+        self,
+        target: Fingerprint,
+        owner: str,
+        limit: int,
+        lease: float,
+        *,
+        tried_first: bool = False,
+    ) -> list[Task]:
         fingerprint = known_fingerprint(self._db, target)
         if fingerprint is None:
             return []
@@ -90,6 +98,8 @@ class PostgresTasks:
             tries += 1
             if tries > 1:  # the first may have been committed, and nobody knows of what it took
                 run(tx, SQL["release"], params)
+            if tried_first and (tried := run(tx, SQL["claim_again"], params)):
+                return tried
             fresh = run(tx, SQL["claim_fresh"], params | {"served": self._served})
             if not fresh:
                 return run(tx, SQL["claim_again"], params)
@@ -188,7 +198,13 @@ class PostgresTasks:
         return self._memory.recall(f"waiting {target}", lambda: self._count("waiting", target))
 
     def without_vector(self, target: Fingerprint) -> int:
-        return self._count("without_vector", target)
+        """Goes through all items, and is asked at every search while some wait."""
+        name = f"without {target}"
+        return self._memory.recall(name, lambda: self._count("without_vector", target))
+
+    def has_stray(self, targets: Sequence[Fingerprint]) -> bool:
+        known = [known_fingerprint(self._db, target) for target in targets]
+        return bool(self._db.rows(SQL["stray"], {"fingerprints": [each or 0 for each in known]}))
 
     def counts(self, target: Fingerprint | None) -> EmbeddingCounts:
         # A model that never embedded anything here has no number yet; no number is below 1.

@@ -1,5 +1,6 @@
 """The outbox in SQLite: what is to be embedded, who has it, and what became of it."""
 
+import json
 import threading
 import time
 from collections.abc import Sequence
@@ -96,7 +97,15 @@ class SqliteTasks:
             tx.execute(SQL["drop_all_tasks"])
             return len(list(tx.execute(SQL["disable"])))
 
-    def claim(self, target: Fingerprint, owner: str, limit: int, lease: float) -> list[Task]:
+    def claim(
+        self,
+        target: Fingerprint,
+        owner: str,
+        limit: int,
+        lease: float,
+        *,
+        tried_first: bool = False,
+    ) -> list[Task]:
         fingerprint = known_fingerprint(self._db, target)
         if fingerprint is None:
             return []
@@ -111,7 +120,8 @@ class SqliteTasks:
         if not self._db.rows(SQL["due"], params):
             return []  # without waiting for the write lock
         with self._db.write() as tx:
-            rows = self._claim_in_turn(tx, params, limit)
+            rows = list(tx.execute(SQL["claim_again"], params)) if tried_first else []
+            rows = rows or self._claim_in_turn(tx, params, limit)
             return [Task(*row) for row in rows or tx.execute(SQL["claim_again"], params)]
 
     def _claim_in_turn(self, tx: apsw.Connection, params: Params, limit: int) -> list[Row]:
@@ -239,6 +249,10 @@ class SqliteTasks:
 
     def waiting(self, target: Fingerprint | None) -> int:
         return self._count("waiting", target)
+
+    def has_stray(self, targets: Sequence[Fingerprint]) -> bool:
+        known = json.dumps([known_fingerprint(self._db, target) or 0 for target in targets])
+        return bool(self._db.rows(SQL["stray"], {"fingerprints": known}))
 
     def without_vector(self, target: Fingerprint) -> int:
         return self._count("without_vector", target)

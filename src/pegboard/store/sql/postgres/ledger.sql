@@ -3,6 +3,13 @@
 UPDATE sources SET namespace = %(namespace)s WHERE name = %(name)s AND namespace <> %(namespace)s
   AND NOT EXISTS (SELECT 1 FROM sources s WHERE s.name = %(name)s AND s.namespace = %(namespace)s);
 
+-- name: drop_moved_rejections
+DELETE FROM rejections r WHERE r.source = %(name)s AND r.namespace <> %(namespace)s AND EXISTS
+  (SELECT 1 FROM rejections n WHERE n.source = r.source AND n.origin = r.origin AND n.namespace = %(namespace)s);
+
+-- name: move_rejections
+UPDATE rejections SET namespace = %(namespace)s WHERE source = %(name)s AND namespace <> %(namespace)s;
+
 -- name: add_source
 INSERT INTO sources (name, kind, location, namespace)
 VALUES (%(name)s, %(kind)s, %(location)s, %(namespace)s)

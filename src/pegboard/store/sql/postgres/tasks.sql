@@ -210,6 +210,9 @@ WHERE i.active GROUP BY 1;
 SELECT count(*) FROM embedding_tasks
 WHERE fingerprint = %(fingerprint)s::integer AND status IN ('pending', 'running');
 
+-- name: stray
+SELECT 1 FROM embedding_tasks WHERE fingerprint <> ALL(%(fingerprints)s::integer[]) LIMIT 1;
+
 -- name: without_vector
 SELECT count(*) FROM items i
 WHERE i.active AND i.embedding_status <> 'blank' AND NOT EXISTS

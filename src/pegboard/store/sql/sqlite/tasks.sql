@@ -178,6 +178,9 @@ WHERE i.active GROUP BY 1;
 -- name: waiting
 SELECT count(*) FROM embedding_tasks WHERE fingerprint = :fingerprint AND status <> 'failed';
 
+-- name: stray
+SELECT 1 FROM embedding_tasks WHERE fingerprint NOT IN (SELECT value FROM json_each(:fingerprints)) LIMIT 1;
+
 -- name: without_vector
 SELECT count(*) FROM items i
 WHERE i.active AND i.embedding_status <> 'blank' AND NOT EXISTS
