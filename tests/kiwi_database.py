@@ -107,11 +107,25 @@ AWKWARD = (
             version("2.0.0-rc.1")), remarks=("latest_version",)),
     Awkward("latest_of_nothing", {"latest_version": "1.0.0"}, remarks=("latest_version",)),
     Awkward("twice_the_same_version", {"latest_version": "1.0.0"},
-            (version("1.0.0"), version("1.0.0", "y = 2\n")),
+            (version("1.0.0"), version("1.0.0", "y = 2\n")), remarks=("version",)),
+    Awkward("twice_the_same_row", {"id": uid("same"), "latest_version": "1.0.0"},
+            (version("1.0.0"), version("1.0.0", id=uid(uid("same"), 0))),
             refused_versions=("duplicate_version",)),
     Awkward("versions_of_old", {"latest_version": "2.0.0"},
-            (version("1.0"), version(None), version("2.0.0"), version("v3")),
-            refused_versions=("bad_version", "no_version", "bad_version")),
+            (version("1.0"), version(None), version("2.0.0"), version("v3"), version("")),
+            remarks=("version",) * 4),
+    Awkward("only_one_and_old", {"latest_version": "1.0"}, (version("1.0"),), remarks=("version",)),
+    Awkward("old_and_new", {"latest_version": "1.0"},
+            (version("1.0", "old = 1\n"), version("1.0.0", "new = 1\n")), remarks=("version",)),
+    Awkward("new_and_old", {"latest_version": "1.0.0"},
+            (version("1.0", "old = 1\n"), version("1.0.0", "new = 1\n")), remarks=("version",)),
+    Awkward("latest", {"latest_version": "latest"}, (version("latest"),), remarks=("version",)),
+    Awkward("dated", {"latest_version": "2024-01-05"},
+            (version("2024-01-05"), version("2023-12-24"), version("最新"), version("v" * 300)),
+            remarks=("version",) * 4),
+    Awkward("number_is_missing", {}, (version(None),), remarks=("version",)),
+    Awkward("youngest_of_old", {}, (version("v9"), version("v10"), version("v1")),
+            remarks=("latest_version", "version", "version", "version")),
     Awkward("escapes", {"description": r"Prints \xff, \u0000 and \ud800 as they are.",
                         "latest_version": "1.0.0"},
             (version("1.0.0", "print(b'\\xff', '\\u0000', '\\ud800')\n"),)),
@@ -149,6 +163,15 @@ AWKWARD = (
 )  # fmt: skip
 
 
+OLD_DIRECTIVES = (
+    Awkward("only_one_and_old", {"latest_version": "1.0"}, (version("1.0", "Do it.\n"),)),
+    Awkward("old_and_new", {"latest_version": "1.0"},
+            (version("1.0", "Do this.\n"), version("1.0.0", "Do that.\n"))),
+    Awkward("latest", {"latest_version": "latest"}, (version("latest", "Do the rest.\n"),)),
+)  # fmt: skip
+"""Their numbers are not semantic, and nothing else is wrong with them."""
+
+
 class Kiwi(NamedTuple):
     scripts: int
     directives: int
@@ -182,9 +205,13 @@ def make_kiwi(
         orphan = version("1.0.0") | {"id": uid("orphan"), "script_id": uid("nobody")}
         lost = version("1.0.0") | {"id": uid("lost"), "script_id": None}
         _copy(connection, "script_versions", [orphan, lost])
-        _fill(
-            connection, "directive", [_ordinary("directive", n, chance) for n in range(directives)]
-        )
+        plain = [_ordinary("directive", n, chance) for n in range(directives)]
+        _fill(connection, "directive", plain)
+        old = [
+            ({"id": uid("old directive", n), "name": each.name} | each.row, list(each.versions))
+            for n, each in enumerate(OLD_DIRECTIVES)
+        ]
+        _fill(connection, "directive", old)
         _knowledge(connection, entries)
         _embeddings(connection, scripts)
     return Kiwi(scripts, directives, entries)

@@ -8,6 +8,7 @@
     │   ├── BoardBusy          another process held the write lock for too long
     │   ├── BoardUnreachable   the server that has the board does not answer
     │   ├── BoardReadOnly      the board or its folder cannot be written
+    │   │   └── BoardPartlyHidden  who asks does not see the whole board
     │   ├── BoardFull          the disk is full
     │   ├── BoardCorrupt       the file is damaged or not a board
     │   └── BoardTooNew        a newer Pegboard wrote this board
@@ -71,6 +72,10 @@ class BoardUnreachable(BoardError):
 
 class BoardReadOnly(BoardError):
     """The board cannot be written."""
+
+
+class BoardPartlyHidden(BoardReadOnly):
+    """Not all of this board can be seen with these rights."""
 
 
 class BoardFull(BoardError):

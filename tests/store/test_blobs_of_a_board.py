@@ -4,18 +4,24 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
+import psycopg
 import pytest
 from blobs_parts import LARGE, content_of, everything, in_bucket, with_file
 
-from making import entry_of, make_file, make_item, purge
+from making import by_hand, entry_of, make_file, make_item, purge
 from pegboard.board import maintain
 from pegboard.errors import BoardBusy, BoardCorrupt, BoardError
 from pegboard.model import Version
 from pegboard.store.blobs import large_files
 from pegboard.store.blobs.folder import FolderBlobs
 from pegboard.store.blobs.large_files import LargeFiles
+from pegboard.store.opening import is_address, open_store
+from pegboard.store.postgres.database import run
+from pegboard.store.postgres.files import PostgresFiles
+from pegboard.store.postgres.store import PostgresStore
 from pegboard.store.queries import load
 from pegboard.store.sqlite.files import SqliteFiles
 from pegboard.store.sqlite.store import SqliteStore
@@ -25,19 +31,88 @@ NOW = -60.0
 """An age that everything has, whatever a clock says: S3 tells whole seconds."""
 
 
-@pytest.fixture
-def board(path, blobs):
-    made = SqliteStore(path, create=True, blobs=blobs)
-    yield made
-    made.close()
+KINDS = ("sqlite folder", "sqlite bucket", "postgres bucket")
+BY_BUCKET = pytest.mark.parametrize("kinds", KINDS[1:], indirect=True)
+BY_STORE = pytest.mark.parametrize("kinds", KINDS[::2], indirect=True)
+
+
+@pytest.fixture(params=KINDS)
+def kinds(request):
+    """Each kind of store and each kind of blob storage, in as few pairs as that takes."""
+    return request.param.split()
 
 
 @pytest.fixture
-def other(board, path, blobs):
+def where(request, kinds, tmp_path):
+    """A place for a board."""
+    if kinds[0] == "postgres":
+        return request.getfixturevalue("postgres_url")
+    return str(tmp_path / "board.db")
+
+
+@pytest.fixture
+def blobs(request, kinds, tmp_path):
+    if kinds[1] == "folder":
+        return FolderBlobs(tmp_path / "kept" / "files")
+    return in_bucket(request.getfixturevalue("s3"), request.getfixturevalue("bucket"))
+
+
+@pytest.fixture
+def elsewhere(request, where, tmp_path):
+    """A place for another board on the same kind of store."""
+    if is_address(where):
+        return request.getfixturevalue("empty_database")
+    return str(tmp_path / "second.db")
+
+
+@pytest.fixture
+def open_board(where, blobs):
+    """Opens the board once more, as another process has it."""
+    with ExitStack() as stack:
+
+        def make(blobs=blobs, where=where):
+            return stack.enter_context(closing(open_store(where, create=True, blobs=blobs)))
+
+        yield make
+
+
+@pytest.fixture
+def board(open_board):
+    return open_board()
+
+
+@pytest.fixture
+def other(board, open_board):
     """The same board, as another process has it."""
-    made = SqliteStore(path, busy_seconds=0.2, blobs=blobs)
-    yield made
-    made.close()
+    return open_board()
+
+
+@pytest.fixture
+def impatient(board, where, blobs):
+    """The same board, for somebody who waits for no lock."""
+    if is_address(where):
+        made = PostgresStore(f"{where}&options=-clock_timeout%3D50ms", blobs=blobs)
+    else:
+        made = SqliteStore(Path(where), busy_seconds=0.2, blobs=blobs)
+    with closing(made):
+        yield made
+
+
+@contextmanager
+def locked(board):
+    """Nobody else can write to the board."""
+    if isinstance(board, SqliteStore):
+        with board.database.write():
+            yield
+        return
+    with psycopg.connect(board.database.url) as connection:
+        connection.execute("LOCK TABLE items, version_files IN EXCLUSIVE MODE")
+        yield
+
+
+def records_of(board):
+    kind = SqliteFiles if isinstance(board, SqliteStore) else PostgresFiles
+    return kind(board.database)
 
 
 def lying(board) -> dict[str, tuple[int | None, str | None]]:
@@ -94,10 +169,8 @@ def watched(blobs):
 
 
 @pytest.fixture
-def watched_board(board, path, watched):
-    made = SqliteStore(path, blobs=watched)
-    yield made
-    made.close()
+def watched_board(board, open_board, watched):
+    return open_board(watched)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +217,10 @@ def test_puts_at_the_same_time_share_what_they_store(board, other, blobs):
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda item: board.items.put([item], None), items))
     assert [content(other, item) for item in items] == [content_of(LARGE)] * 4
-    assert len(stored(board, blobs)) == len({key_of(board, name) for name in "abcd"}) == 1
+    keys = {key_of(board, name) for name in "abcd"}
+    assert sorted(stored(board, blobs)) == sorted(keys)
+    if isinstance(board, SqliteStore):  # whose puts wait for one another
+        assert len(keys) == 1
 
 
 def test_an_item_that_is_refused_leaves_nothing_behind(board, blobs):
@@ -154,9 +230,9 @@ def test_an_item_that_is_refused_leaves_nothing_behind(board, blobs):
     assert stored(board, blobs) == []
 
 
-def test_a_transaction_that_fails_takes_its_uploads_with_it(board, other, blobs):
-    with board.database.write(), pytest.raises(BoardBusy):
-        other.items.put([with_file("send", content_of(LARGE))], None)
+def test_a_transaction_that_fails_takes_its_uploads_with_it(board, impatient, blobs):
+    with locked(board), pytest.raises(BoardBusy):
+        impatient.items.put([with_file("send", content_of(LARGE))], None)
     assert stored(board, blobs) == []
     assert board.items.page(0, 10) == []
 
@@ -219,8 +295,7 @@ def test_writing_everything_again_heals_it_for_all_who_share_it(board, blobs, ho
 def test_a_key_that_was_tampered_with_leads_nowhere(board, key):
     item = with_file("send", content_of(LARGE))
     board.items.put([item], None)
-    with board.database.write() as tx:
-        tx.execute("UPDATE version_files SET storage_key = ?", (key,))
+    by_hand(board, "UPDATE version_files SET storage_key = :key", key=key)
     with pytest.raises(BoardCorrupt, match=r"send\.bin .* is missing"):
         board.items.get(item.id, item.namespace)
 
@@ -228,8 +303,7 @@ def test_a_key_that_was_tampered_with_leads_nowhere(board, key):
 def test_a_small_file_is_checked_as_well(board):
     item = with_file("send", b"small")
     board.items.put([item], None)
-    with board.database.write() as tx:
-        tx.execute("UPDATE version_files SET content = x'00'")
+    by_hand(board, "UPDATE version_files SET content = :content", content=b"\0")
     with pytest.raises(BoardCorrupt, match=r"send\.bin .* is not what was put"):
         board.items.get(item.id, item.namespace)
 
@@ -237,8 +311,11 @@ def test_a_small_file_is_checked_as_well(board):
 def test_a_large_file_that_an_older_release_put_into_the_database_is_read(board, blobs):
     item = with_file("send", content_of(LARGE))
     board.items.put([item], None)
-    with board.database.write() as tx:
-        tx.execute("UPDATE version_files SET storage_key = NULL, content = ?", (content_of(LARGE),))
+    by_hand(
+        board,
+        "UPDATE version_files SET storage_key = NULL, content = :content",
+        content=content_of(LARGE),
+    )
     assert entry_of(board, item).item == item
     board.items.put([item], None, rewrite=True)
     assert key_of(board, "send") in stored(board, blobs)
@@ -248,12 +325,13 @@ def test_a_large_file_that_an_older_release_put_into_the_database_is_read(board,
 # Blob storage that is down
 
 
-def test_while_the_bucket_is_down_a_put_fails_as_a_whole_and_loses_nothing(path, s3, bucket):
-    here, gone = in_bucket(s3, bucket), in_bucket("http://127.0.0.1:9", bucket)
+@BY_BUCKET
+def test_while_the_bucket_is_down_a_put_fails_as_a_whole_and_loses_nothing(
+    board, open_board, bucket
+):
     kept, item = with_file("kept", content_of(LARGE)), with_file("send", content_of(LARGE, 2))
-    board = SqliteStore(path, create=True, blobs=here)
     board.items.put([kept], None)
-    cut_off = SqliteStore(path, blobs=gone)
+    cut_off = open_board(in_bucket("http://127.0.0.1:9", bucket))
     with pytest.raises(BoardError, match="cannot be reached"):
         cut_off.items.put([make_item("small"), item], None)
     assert [entry.item.name for entry in board.items.page(0, 10)] == ["kept"]
@@ -263,8 +341,6 @@ def test_while_the_bucket_is_down_a_put_fails_as_a_whole_and_loses_nothing(path,
     cut_off.items.put([make_item("small")], None)  # needs no bucket
     board.items.put([item], None)
     assert board.check() == []
-    board.close()
-    cut_off.close()
 
 
 # What is left behind
@@ -274,7 +350,7 @@ import sys
 from pathlib import Path
 from blobs_parts import LARGE, content_of, with_file
 from pegboard.store.blobs.folder import FolderBlobs
-from pegboard.store.sqlite.store import SqliteStore
+from pegboard.store.opening import open_store
 
 class Slow(FolderBlobs):
     def put(self, key, content):
@@ -282,19 +358,19 @@ class Slow(FolderBlobs):
         print("uploaded", flush=True)
         sys.stdin.read()
 
-store = SqliteStore(Path(sys.argv[1]), blobs=Slow(Path(sys.argv[2])))
+store = open_store(sys.argv[1], blobs=Slow(Path(sys.argv[2])))
 store.items.put([with_file("send", content_of(LARGE))], None)
 """
 
 
 @pytest.fixture
-def left_behind(path, tmp_path):
+def left_behind(where, tmp_path):
     """An empty board, and the upload of a process that was killed before it committed."""
     blobs = FolderBlobs(tmp_path / "files")
-    board = SqliteStore(path, create=True, blobs=blobs)
+    board = open_store(where, create=True, blobs=blobs)
     folders = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
     with subprocess.Popen(
-        [sys.executable, "-c", UPLOADS_AND_WAITS, str(path), str(tmp_path / "files")],
+        [sys.executable, "-c", UPLOADS_AND_WAITS, where, str(tmp_path / "files")],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env={"PYTHONPATH": ":".join(folders)},
@@ -305,6 +381,7 @@ def left_behind(path, tmp_path):
     board.close()
 
 
+@BY_STORE
 def test_what_a_killed_put_uploaded_is_found_and_removed(left_behind):
     assert left_behind.items.page(0, 10) == []
     [found] = maintain.unused_files(left_behind, older_than=NOW)
@@ -313,11 +390,13 @@ def test_what_a_killed_put_uploaded_is_found_and_removed(left_behind):
     assert maintain.unused_files(left_behind, older_than=NOW) == []
 
 
+@BY_STORE
 def test_what_is_younger_than_an_hour_is_left_alone(left_behind):
     assert maintain.unused_files(left_behind, remove=True) == []
     assert len(maintain.unused_files(left_behind, older_than=NOW)) == 1
 
 
+@BY_STORE
 def test_after_a_kill_the_same_put_succeeds(left_behind):
     item = with_file("send", content_of(LARGE))
     left_behind.items.put([item], None)
@@ -353,19 +432,20 @@ def test_what_is_put_again_while_it_is_being_removed_is_not_lost(
     assert content(board, item) == content_of(LARGE)
 
 
-def test_what_is_committed_after_it_was_listed_is_not_removed(board, path, watched, watched_board):
+def test_what_is_committed_after_it_was_listed_is_not_removed(
+    board, open_board, watched, watched_board
+):
     item = with_file("send", content_of(LARGE))
     uploading = Watched(watched.blobs)
     uploaded, listed = threading.Event(), threading.Event()
     uploading.after_put = lambda: (uploaded.set(), listed.wait(BOUND))
-    slow = SqliteStore(path, blobs=uploading)
+    slow = open_board(uploading)
     with ThreadPoolExecutor(1) as pool:
         putting = pool.submit(slow.items.put, [item], None)
         assert uploaded.wait(BOUND)
         watched.after_list = lambda: (listed.set(), putting.result(BOUND))
         assert maintain.unused_files(watched_board, older_than=NOW, remove=True) == []
     assert content(board, item) == content_of(LARGE)
-    slow.close()
 
 
 def test_what_was_to_be_shared_and_is_removed_meanwhile_goes_into_the_database(
@@ -397,8 +477,8 @@ def test_an_upload_that_took_too_long_to_be_told_from_one_left_behind_is_not_use
     assert entry_of(board, item).item == item
 
 
-def test_boards_that_share_a_place_leave_one_another_alone(board, tmp_path, blobs):
-    second = SqliteStore(tmp_path / "second.db", create=True, blobs=blobs)
+def test_boards_that_share_a_place_leave_one_another_alone(board, open_board, elsewhere, blobs):
+    second = open_board(where=elsewhere)
     item = with_file("send", content_of(LARGE))
     board.items.put([item], None)
     assert maintain.unused_files(second, older_than=NOW, remove=True) == []
@@ -408,7 +488,6 @@ def test_boards_that_share_a_place_leave_one_another_alone(board, tmp_path, blob
     assert len(maintain.unused_files(second, older_than=NOW, remove=True)) == 1
     assert entry_of(board, item).item == item
     assert everything(blobs, board_name(second)) == []
-    second.close()
 
 
 def test_a_put_whose_end_is_not_known_keeps_its_uploads(board, blobs):
@@ -422,10 +501,10 @@ def test_a_put_whose_end_is_not_known_keeps_its_uploads(board, blobs):
 
 
 def test_a_database_that_keeps_everything_uploads_nothing_and_says_what_it_cannot_find(board):
-    files = LargeFiles(None, SqliteFiles(board.database))
+    files = LargeFiles(None, records_of(board))
     item = with_file("send", content_of(LARGE))
     with files.uploaded([item]) as uploads:
-        assert uploads.keys(SqliteFiles(board.database).known) == {}
+        assert uploads.keys(records_of(board).known) == {}
     assert files.unused(NOW, remove=True) == []
     [file] = item.version.files
     row = {"path": file.path, "sha256": file.sha256, "content": file.content, "storage_key": None}
@@ -443,8 +522,32 @@ def test_without_settings_large_files_lie_beside_the_board(path):
     store.close()
 
 
-def test_the_lookups_use_their_indexes(board):
-    for name, column in (("known", "sha256"), ("in_use", "storage_key")):
-        sql = load("sqlite", "files")[name]
-        plan = board.database.rows(f"EXPLAIN QUERY PLAN {sql}", {"hashes": "[]", "keys": "[]"})
-        assert any(f"version_files_{column}" in str(row) for row in plan), plan
+def test_without_settings_large_files_stay_in_the_database_of_a_server(postgres_store):
+    item = with_file("send", content_of(LARGE))
+    postgres_store.items.put([item], None)
+    assert lying(postgres_store)["send.bin"] == (LARGE, None)
+    assert entry_of(postgres_store, item).item == item
+    assert postgres_store.facts()["files"] == "in the database"
+
+
+LOOKUPS = pytest.mark.parametrize(
+    ("name", "column"), [("known", "sha256"), ("in_use", "storage_key")]
+)
+
+
+@LOOKUPS
+def test_the_lookups_in_a_file_use_their_indexes(sqlite_store, name, column):
+    sql = load("sqlite", "files")[name]
+    plan = sqlite_store.database.rows(f"EXPLAIN QUERY PLAN {sql}", {"hashes": "[]", "keys": "[]"})
+    assert any(f"version_files_{column}" in str(row) for row in plan), plan
+
+
+@LOOKUPS
+def test_the_lookups_of_a_server_use_their_indexes(postgres_store, name, column):
+    def explain(tx):
+        tx.execute("SET LOCAL enable_seqscan TO off")  # there is nothing yet to scan
+        return run(tx, f"EXPLAIN {sql}", {"hashes": ["a", "b"], "keys": ["a", "b"]})
+
+    sql = load("postgres", "files")[name]
+    plan = postgres_store.database.write(explain)
+    assert any(f"Index Cond: ({column} = ANY" in str(row) for row in plan), plan

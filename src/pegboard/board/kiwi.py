@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
+from pegboard.board.kiwi_numbers import numbers_of
 from pegboard.model import Candidate, Item, ItemFile, Kind, Rejection
 from pegboard.store.postgres.kiwi import Carried, CarriedVersion
 from pegboard.store.postgres.kiwi_reading import OldItem, OldRow
@@ -20,6 +21,8 @@ SOURCE = "kiwi"
 MOST_DOWNLOADS = 2**31 - 1
 SUMMARY = 1_000
 """Characters of a knowledge entry that describe it, where it says nothing shorter about itself."""
+SHOWN = 60
+"""Characters of an odd value that a remark repeats."""
 _KIWI = uuid.UUID("7a1d3c56-6f0e-5b0e-9a52-3f1f0a6b1c11")
 
 Gate = Callable[[Candidate], Item | Rejection]
@@ -204,25 +207,25 @@ class _Mover:
     def _versions(self) -> Iterator[CarriedVersion]:
         seen: set[str] = set()
         table, _ = VERSIONS[self.old.table]
-        for row in self.old.versions:
+        numbers = numbers_of([_said(row) or "" for row in self.old.versions])
+        for row, number in zip(self.old.versions, numbers, strict=True):
             origin = f"{table}/{row['id']}"
-            found = self._version(row, origin)
+            found = self._version(row, origin, number)
             if found is None:
                 continue
-            if seen & {found.uid, found.version.version}:
-                reason = f"{self.origin} has another version {found.version.version}, or of this id"
+            if found.uid in seen:
+                reason = f"{self.origin} has another version of this id"
                 self._refuse(origin, row, "duplicate_version", reason)
                 continue
-            seen |= {found.uid, found.version.version}
+            seen.add(found.uid)
+            if found.said != number:
+                reason = f"version {_shown(found.said)} is {number} on the board"
+                self._remark("version", reason, origin)
             yield found
 
-    def _version(self, row: OldRow, origin: str) -> CarriedVersion | None:
-        uid = self._uid(row, origin)
-        number, content = row.get("version"), row.get("content")
+    def _version(self, row: OldRow, origin: str, number: str) -> CarriedVersion | None:
+        uid, content = self._uid(row, origin), row.get("content")
         if uid is None:
-            return None
-        if not number:
-            self._refuse(origin, row, "no_version", "it has no version number; give it one")
             return None
         fields: dict[str, object] = {
             "id": origin,
@@ -242,12 +245,13 @@ class _Mover:
                 content_hash=self._content_hash(row, origin, files),
                 changelog=str(row.get("changelog") or ""),
             ),
+            said=_said(row),
             created_at=self._time(row, "created_at", origin),
-            nulls=_nulls(row, ("content_hash", "changelog", "created_at")),
+            nulls=_nulls(row, ("version", "content_hash", "changelog", "created_at")),
             marked=row.get("is_latest") is True,
         )
 
-    def _manifest(self, number: object) -> dict[str, object]:
+    def _manifest(self, number: str) -> dict[str, object]:
         if self.shape.kind is not Kind.TOOL:
             return {"name": self.row.get("name"), "version": number}
         return {
@@ -278,15 +282,12 @@ class _Mover:
 
     def _latest(self, versions: Sequence[CarriedVersion]) -> CarriedVersion | None:
         """The one the row names, else the one that is marked, else the youngest."""
-        said = self.row.get("latest_version")
-        for each in versions:
-            if each.version.version == said:
-                return each
-        found = max(versions, key=lambda each: (each.marked, _precedence(each)), default=None)
-        number = found.version.version if found else None
-        if said != number:
-            told = f"it is {number} now" if number else "it names none now"
-            self._remark("latest_version", f"latest_version {said!r} is not there; {told}")
+        said = _said(self.row, "latest_version")
+        named = [each for each in versions if each.said == said is not None]
+        found = max(named or versions, key=_precedence, default=None)
+        if said != (found.said if found else None):
+            told = f"it is {_shown(found.said)} now" if found else "it names none now"
+            self._remark("latest_version", f"latest_version {_shown(said)} is not there; {told}")
         return found
 
     def _uid(self, row: OldRow, origin: str) -> str | None:
@@ -349,9 +350,19 @@ def _number(found: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _precedence(each: CarriedVersion) -> tuple[str, tuple[int, ...]]:
+def _precedence(each: CarriedVersion) -> tuple[bool, str, tuple[int, ...], str]:
     numbers = each.version.version.partition("+")[0].partition("-")[0].split(".")
-    return each.created_at or "", tuple(map(int, numbers))
+    return each.marked, each.created_at or "", tuple(map(int, numbers)), each.said or ""
+
+
+def _said(row: OldRow, name: str = "version") -> str | None:
+    """A version's number as the old row has it, whatever type the column is of."""
+    found = row.get(name)
+    return None if found is None else str(found)
+
+
+def _shown(said: object) -> str:
+    return repr(said) if len(repr(said)) <= SHOWN else f"{repr(said)[:SHOWN]}..."
 
 
 def _beginning(content: object) -> str:

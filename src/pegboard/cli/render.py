@@ -15,6 +15,7 @@ import click
 from pegboard.board.maintain import Status
 from pegboard.board.sync import SyncReport
 from pegboard.calls import Health
+from pegboard.errors import PegboardError
 from pegboard.gate.characters import visible
 from pegboard.model import Blob, Drift, Entry, Rejection
 
@@ -154,7 +155,16 @@ def status(found: Status) -> None:
             click.secho(f"{'':<10} down {when}: {why}", fg="yellow")
 
 
-def unused_files(found: Sequence[Blob], *, removed: bool) -> None:
+def counted_files(found: Sequence[Blob] | PegboardError) -> dict[str, object]:
+    if isinstance(found, PegboardError):
+        return {"files": None, "bytes": None, "not_looked": f"{found.message}; {found.hint}"}
+    return {"files": len(found), "bytes": sum(each.size for each in found)}
+
+
+def unused_files(found: Sequence[Blob] | PegboardError, *, removed: bool) -> None:
+    if isinstance(found, PegboardError):
+        click.echo(f"did not look for unused large files: {found}")
+        return
     if not found:
         return
     megabytes = sum(each.size for each in found) / 1_000_000

@@ -42,7 +42,7 @@ class FileRecords(Protocol):
         ...
 
     def in_use(self, keys: Sequence[str]) -> Set[str]:
-        """Those of these keys that a file on the board refers to."""
+        """Those of these keys that a file refers to which whoever asks can see."""
         ...
 
 
@@ -133,7 +133,8 @@ class LargeFiles:
     def unused(self, older_than: float, *, remove: bool) -> list[Blob]:
         """What lies in blob storage under this board's name and belongs to nothing on it.
 
-        What is younger than so many seconds is left out: a put may be about to refer to it.
+        Only for those from whom the database hides nothing. What is younger than so many seconds
+        is left out: a put may be about to refer to it.
         """
         if self._blobs is None:
             return []

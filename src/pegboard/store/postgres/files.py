@@ -22,6 +22,10 @@ class PostgresFiles:
     def in_use(self, keys: Sequence[str]) -> set[str]:
         return {key for (key,) in self._db.rows(SQL["in_use"], {"keys": list(keys)})}
 
+    def sees_all(self) -> bool:
+        """Whether what is not in use here is not in use at all."""
+        return bool(self._db.rows(SQL["sees_all"])[0][0])
+
 
 def known_and_held(tx: Connection, hashes: Sequence[str]) -> list[tuple[str, str]]:
     rows = run(tx, SQL["known_and_held"], {"hashes": list(hashes)})

@@ -1,6 +1,6 @@
 """Items from a database of old on a PostgreSQL board: all that a put does not know about them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pegboard.model import Fingerprint, Item, Rejection, Vector, Version
@@ -20,6 +20,8 @@ TASK_SQL = load("postgres", "tasks")
 class CarriedVersion(NamedTuple):
     uid: str
     version: Version
+    said: str | None = None
+    """The number it had, which may be none that a board can have."""
     created_at: str | None = None
     nulls: tuple[str, ...] = ()
     marked: bool = False
@@ -126,7 +128,7 @@ class KiwiBoard:
         keys: dict[str, int] = dict(run(tx, SQL["carry"], self._at | {"rows": rows}))
         run(tx, ITEM_SQL["drop_versions"], {"keys": list(keys.values())})
         self._add_versions(tx, [(keys[each.item.id], v) for each in moved for v in each.versions])
-        self._remember_nulls(tx, moved, keys)
+        self._remember(tx, moved, keys)
         return put.refused
 
     def _add_versions(self, tx: Connection, versions: Sequence[tuple[int, CarriedVersion]]) -> None:
@@ -150,21 +152,12 @@ class KiwiBoard:
         if files:
             run_many(tx, SQL["add_file"], files)
 
-    def _remember_nulls(
-        self, tx: Connection, moved: Sequence[Carried], keys: Mapping[str, int]
-    ) -> None:
-        run(tx, SQL["forget_nulls"], {"keys": list(keys.values())})
-        rows = [
-            {"item_key": keys[each.item.id], "version": version, "columns": list(columns)}
-            for each in moved
-            for version, columns in (
-                ("", each.nulls),
-                *((v.version.version, v.nulls) for v in each.versions),
-            )
-            if columns
-        ]
+    def _remember(self, tx: Connection, moved: Sequence[Carried], keys: Mapping[str, int]) -> None:
+        """What old readers are shown instead of what is here."""
+        run(tx, SQL["forget"], {"keys": list(keys.values())})
+        rows = [row for each in moved for row in _differences(keys[each.item.id], each)]
         if rows:
-            run(tx, SQL["remember_nulls"], self._at | {"rows": as_rows(rows)})
+            run(tx, SQL["remember"], self._at | {"rows": as_rows(rows)})
 
     def _hang(self, tx: Connection, vectors: Mapping[str, Vector], fingerprint: int) -> None:
         """As a worker that has just embedded them; only for items that still wait for theirs."""
@@ -204,6 +197,22 @@ def _item_row(each: Carried) -> dict[str, Any]:
     left = ("item", "versions", "nulls")
     named = {name: value for name, value in each._asdict().items() if name not in left}
     return named | {"id": each.item.id}
+
+
+def _differences(key: int, each: Carried) -> Iterator[dict[str, Any]]:
+    """Of an item and of its versions, if something of them is not as it was."""
+    if each.nulls:
+        yield {"item_key": key, "version": "", "columns": list(each.nulls), "number": None}
+    for old in each.versions:
+        number = old.version.version
+        said = None if old.said == number else old.said
+        if old.nulls or said is not None:
+            yield {
+                "item_key": key,
+                "version": number,
+                "columns": list(old.nulls),
+                "number": said,
+            }
 
 
 def _version_row(key: int, each: CarriedVersion) -> dict[str, Any]:

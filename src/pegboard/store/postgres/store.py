@@ -4,7 +4,7 @@ import threading
 from collections.abc import Mapping
 
 from pegboard.calls import Caller
-from pegboard.errors import BoardReadOnly
+from pegboard.errors import BoardPartlyHidden
 from pegboard.model import Blob
 from pegboard.store.blobs.large_files import LargeFiles
 from pegboard.store.blobs.storage import Blobs
@@ -65,10 +65,10 @@ class PostgresStore:
         return self.database.snapshot(work)
 
     def unused_files(self, older_than: float, *, remove: bool = False) -> list[Blob]:
-        if self.database.caller is not None:  # what others refer to would seem to be unused
-            raise BoardReadOnly(
-                "only whoever sees the whole board can say which files it does not use",
-                "ask without a caller",
+        if not PostgresFiles(self.database).sees_all():  # what others use would seem to be unused
+            raise BoardPartlyHidden(
+                "only whoever sees the whole board can say which large files it does not use",
+                "let its owner, a superuser or a login that has service_role run: pegboard doctor",
             )
         return self.files.unused(older_than, remove=remove)
 

@@ -75,13 +75,13 @@ FROM json_to_recordset(%(rows)s::json) AS x (id text, uid uuid, download_count i
   updated_at timestamptz)
 WHERE i.namespace = %(namespace)s AND i.id = x.id RETURNING i.id, i.key;
 
--- name: forget_nulls
+-- name: forget
 DELETE FROM kiwi_nulls WHERE item_key = ANY(%(keys)s);
 
--- name: remember_nulls
-INSERT INTO kiwi_nulls (item_key, namespace, version, columns)
-SELECT x.item_key, %(namespace)s, x.version, ARRAY(SELECT json_array_elements_text(x.columns))
-FROM json_to_recordset(%(rows)s::json) AS x (item_key bigint, version text, columns json);
+-- name: remember
+INSERT INTO kiwi_nulls (item_key, namespace, version, columns, number)
+SELECT x.item_key, %(namespace)s, x.version, ARRAY(SELECT json_array_elements_text(x.columns)), x.number
+FROM json_to_recordset(%(rows)s::json) AS x (item_key bigint, version text, columns json, number text);
 
 -- name: add_versions
 INSERT INTO item_versions

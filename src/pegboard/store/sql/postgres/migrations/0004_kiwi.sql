@@ -1,10 +1,12 @@
--- What was empty in rows that came from an older registry (pegboard db import-kiwi) and cannot be empty in items:
--- whoever reads the old names is shown it as it was. Of an item (version '') and of each of its versions.
+-- What rows of an older registry (pegboard db import-kiwi) had and a board cannot have: empty columns, and version
+-- numbers that are not semantic. Whoever reads the old names is shown them as they were. Of an item (version '') and of
+-- each of its versions.
 CREATE TABLE kiwi_nulls (
   item_key bigint NOT NULL,
   namespace text COLLATE "C" NOT NULL,
   version text NOT NULL DEFAULT '',
   columns text[] NOT NULL,
+  number text,
   PRIMARY KEY (item_key, version, namespace),
   FOREIGN KEY (item_key, namespace) REFERENCES items (key, namespace) ON DELETE CASCADE
 );
@@ -30,14 +32,17 @@ SELECT i.uid AS id, i.name,
   nullif(i.tech_stack, CASE WHEN 'tech_stack' = ANY (n.columns) THEN '{}'::text[] END) AS tech_stack,
   nullif(i.tags, CASE WHEN 'tags' = ANY (n.columns) THEN '{}'::text[] END) AS tags,
   i.success_rate::numeric(3, 2) AS success_rate, i.estimated_cost_usd::numeric(10, 2) AS estimated_cost_usd,
-  i.latest_version,
+  CASE WHEN 'version' = ANY (l.columns) THEN NULL ELSE coalesce(l.number, i.latest_version) END AS latest_version,
   CASE WHEN 'created_at' = ANY (n.columns) THEN NULL ELSE i.created_at END AS created_at,
   nullif(i.updated_at, CASE WHEN 'updated_at' = ANY (n.columns) THEN i.created_at END) AS updated_at
 FROM items i LEFT JOIN kiwi_nulls n ON n.item_key = i.key AND n.namespace = i.namespace AND n.version = ''
+LEFT JOIN kiwi_nulls l ON l.item_key = i.key AND l.namespace = i.namespace AND l.version = i.latest_version
 WHERE i.kind = 'tool' AND i.active AND i.tool_type = 'python';
 
 CREATE OR REPLACE VIEW script_versions_compat WITH (security_invoker = true) AS
-SELECT v.uid AS id, i.uid AS script_id, v.version, as_text(f.content) AS content,
+SELECT v.uid AS id, i.uid AS script_id,
+  CASE WHEN 'version' = ANY (n.columns) THEN NULL ELSE coalesce(n.number, v.version) END AS version,
+  as_text(f.content) AS content,
   CASE WHEN 'content_hash' = ANY (n.columns) THEN NULL ELSE v.content_hash END AS content_hash,
   CASE WHEN 'changelog' = ANY (n.columns) THEN NULL ELSE v.changelog END AS changelog,
   CASE WHEN 'created_at' = ANY (n.columns) THEN NULL ELSE v.created_at END AS created_at
