@@ -1,9 +1,10 @@
 import onnxruntime
 import pytest
 
-from embedding_server import status
+from embedding_server import Exchange, status, well
 from pegboard.embed.choose import PROVIDERS, make_embedder
 from pegboard.embed.hashed import HashedEmbedder
+from pegboard.embed.known import known_model
 from pegboard.embed.local import LocalEmbedder
 from pegboard.embed.parts import PartsEmbedder
 from pegboard.embed.service import PROBE
@@ -122,13 +123,17 @@ def test_both_parts_of_all_texts_go_in_one_request(server):
         ("openai-compatible", "unheard-of", 0, None),
         ("openai-compatible", "text-embedding-3-small", 32, 32),
         ("openai-compatible", "text-embedding-3-small", 1536, None),
-        ("local-http", "unheard-of", 64, None),
+        ("local-http", "unheard-of", 32, 32),
+        ("local-http", "unheard-of", 0, None),
+        ("local-http", "Qwen/Qwen3-Embedding-4B", 32, 32),
+        ("local-http", "Qwen/Qwen3-Embedding-4B", 2560, None),
     ],
 )
 def test_a_dimension_is_sent_where_the_model_might_make_another(
     server, provider, model, dimension, sent
 ):
-    server.dimension = 1536 if model == "text-embedding-3-small" else 64
+    own = known_model(model)
+    server.dimension = own.dimension if own else 64
     embedder = make(provider, model, dimension=dimension, base_url=server.url)
     embedder.embed(["a"])
     assert server.asked[-1].body.get("dimensions") == sent
@@ -136,11 +141,32 @@ def test_a_dimension_is_sent_where_the_model_might_make_another(
     embedder.close()
 
 
-def test_a_dimension_that_the_model_does_not_make_is_told(server):
-    embedder = make("local-http", "unheard-of", dimension=32, base_url=server.url)
+def ignores_the_dimension(exchange: Exchange) -> None:
+    """As llama.cpp does."""
+    exchange.asked.body.pop("dimensions")
+    well(exchange)
+
+
+@pytest.mark.parametrize("provider", ["openai-compatible", "local-http"])
+def test_a_dimension_that_the_model_does_not_make_is_told(server, provider):
+    server.always = ignores_the_dimension
+    embedder = make(provider, "unheard-of", dimension=32, base_url=server.url)
     with pytest.raises(ModelUnavailable, match="64 numbers came back instead of 32") as caught:
         embedder.embed(["a"])
     assert "embed.dimension" in caught.value.hint
+    embedder.close()
+
+
+@pytest.mark.parametrize("provider", ["openai-compatible", "local-http"])
+@pytest.mark.parametrize(("dimension", "told"), [(32, True), (0, False)])
+def test_a_service_that_refuses_a_dimension_is_told_with_the_way_out(
+    server, provider, dimension, told
+):
+    server.always = status(400, "This model does not support specifying dimensions.")
+    embedder = make(provider, "unheard-of", dimension=dimension, base_url=server.url)
+    with pytest.raises(ModelUnavailable, match="specifying dimensions") as caught:
+        embedder.embed(["a"])
+    assert ("asked for 32 dimensions" in caught.value.hint) == told
     embedder.close()
 
 

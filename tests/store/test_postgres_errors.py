@@ -19,6 +19,7 @@ from pegboard.errors import (
     ConfigError,
 )
 from pegboard.store.postgres.store import PostgresStore
+from pegboard.store.postgres.telling import told
 
 BOUND = 60.0
 
@@ -134,6 +135,21 @@ def test_others_who_never_give_way_are_named_at_last(postgres_store, monkeypatch
     assert len(tries) == 8
 
 
+@pytest.mark.parametrize(
+    ("error", "ours", "said"),
+    [
+        (psycopg.errors.ProgramLimitExceeded, BoardError, "more than PostgreSQL or pgvector can"),
+        (psycopg.errors.StatementTooComplex, BoardError, "more than PostgreSQL or pgvector can"),
+        (psycopg.errors.ObjectInUse, BoardBusy, "somebody else is using"),
+    ],
+)
+def test_what_a_server_refuses_is_not_told_as_if_it_could_not_be_reached(error, ours, said):
+    with pytest.raises(ours, match=rf"here.*{said}|{said}.*here") as refused, told("here"):
+        raise error("no")
+    assert type(refused.value) is ours
+    assert refused.value.hint
+
+
 def test_two_who_put_the_same_new_items_at_once_are_both_content(
     postgres_url, postgres_store, embedder
 ):
@@ -162,14 +178,17 @@ def test_two_who_put_the_same_new_items_at_once_are_both_content(
 def test_all_connections_of_a_process_in_use_is_busy_and_not_unreachable(
     postgres_url, postgres_store
 ):
-    store = PostgresStore(postgres_url, patience=0.1)
+    store = PostgresStore(postgres_url)
     free = threading.Event()
     with ThreadPoolExecutor(16) as pool:
         for _ in range(16):
             pool.submit(store.database.write, lambda tx: free.wait(BOUND))
         pause = threading.Event()
-        while store.database.pool.get_stats()["pool_size"] < 16:
+        while (stats := store.database.pool.get_stats())["pool_size"] < 16 or stats[
+            "pool_available"
+        ]:
             pause.wait(0.01)
+        store.database.patience = store.database.pool.timeout = 0.1
         with pytest.raises(BoardBusy, match="all connections of this process"):
             store.items.page(0, 1)
         free.set()

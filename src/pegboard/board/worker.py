@@ -123,9 +123,9 @@ class Worker:
                     total = self.report.total + self._waiting()
                 progress("embedding", self.report.total, max(int(total), self.report.total))
             elif all_queued is None or final:
+                self._rest(stop)
                 if not self.duty.advance():
                     self._raise_if_gone()
-                    self._rest(stop)
                     break
             else:
                 all_queued.wait(IDLE)
@@ -168,12 +168,11 @@ class Worker:
         if time.monotonic() < self._advance_at:
             return False
         self._advance_at = time.monotonic() + ADVANCE_SECONDS
-        if self.duty.advance():
-            return True
         self._rest(stop)
-        return False
+        return self.duty.advance()
 
     def _rest(self, stop: threading.Event) -> None:
+        """Before a change of model goes on: it waits for what makes searches quick."""
         for embedder in self.duty.embedders():
             self.store.tasks.rest(embedder.fingerprint, stop)
 

@@ -103,7 +103,7 @@ def _service(
         Address(
             checked_url(spec.base_url, provider=spec.provider, plain=own_network),
             spec.model,
-            0 if own_network else asked,
+            asked,
             timeout_seconds,
             direct=own_network,
         ),

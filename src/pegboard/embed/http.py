@@ -19,6 +19,10 @@ LARGEST_DIMENSION = 16_384
 ROOM = 64 << 10
 """Bytes of an answer beside its numbers, and all that is read of an error."""
 _SHOWN = 200
+UNASKED = (
+    "it was asked for {dimensions} dimensions, which few models can change; "
+    "with embed.dimension = 0 it is asked for none"
+)
 
 
 class Address(NamedTuple):
@@ -124,7 +128,11 @@ class HttpService:
         words = _words(self._begun(response, ROOM))
         words = words.replace(key, "***") if key else words
         wait = seconds_of(response.headers.get("retry-after", ""))
-        return of_status(response.status_code, harmless(words)[:_SHOWN], wait)
+        fault = of_status(response.status_code, harmless(words)[:_SHOWN], wait)
+        asked = self._address.dimensions
+        if fault.kind is Fault.REFUSED and asked and "dimension" in words.casefold():
+            fault.hint = UNASKED.format(dimensions=asked)
+        return fault
 
 
 def _vectors(content: bytes, expected: int) -> list[list[float]]:

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import psycopg
 
-from pegboard.store.postgres.nearest import INDEXED_FROM
+from pegboard.store.postgres.nearest import HALVES, INDEXED_FROM
 from pegboard.store.postgres.opening import conninfo, schema_number
 from pegboard.store.postgres.telling import told
 from pegboard.store.queries import load, migrations
@@ -13,6 +13,7 @@ SQL = load("postgres", "inspecting")
 
 COUNTED = 100_000
 """Rows of a table that are counted one by one; of more, the server knows about how many."""
+NOT_POSSIBLE = f"not possible above {HALVES:,} dimensions, so all are compared"
 
 
 class Table(NamedTuple):
@@ -37,8 +38,8 @@ class Vectors(NamedTuple):
     model: str
     vectors: int
     indexed: str
-    """`made`, `broken`, `to be made` by the next worker that has nothing else to do, or
-    `not needed` with so few."""
+    """`made`, `broken`, `to be made` by the next worker that has nothing else to do,
+    `not needed` with so few, or `NOT_POSSIBLE`."""
 
 
 class Standby(NamedTuple):
@@ -131,11 +132,13 @@ class _Look:
 
 
 def _vectors(row: tuple[Any, ...], indexes: tuple[Index, ...]) -> Vectors:
-    table, fingerprint, model, count = row
+    table, fingerprint, model, dimension, count = row
     name = f"{table}_hnsw_{fingerprint}"
     there = [index for index in indexes if index.name == name]
     if there:
         state = "made" if there[0].valid else "broken"
+    elif count <= INDEXED_FROM:
+        state = "not needed"
     else:
-        state = "to be made" if count > INDEXED_FROM else "not needed"
+        state = "to be made" if dimension <= HALVES else NOT_POSSIBLE
     return Vectors(table, model, int(count), state)

@@ -51,7 +51,8 @@ class PostgresModels:
         return self._read_state()
 
     def activate(self, target: Fingerprint, *, skip_failed: bool = False) -> bool:
-        self._nearest.build(target)  # before anybody searches by it
+        if self._nearest.owes_index(target):
+            return False  # whoever makes it when the rush is over comes here again
 
         def work(tx: Connection) -> bool:
             params: dict[str, object] = {

@@ -28,6 +28,12 @@ FEW = 2_000
 FRACTION = 40
 INDEXED_FROM = 1_000
 """A table with fewer vectors is quick without an index."""
+WHOLE = 2_000
+"""Dimensions that pgvector can index as they are."""
+HALVES = 4_000
+"""Dimensions that it can index with half of the bits; of longer vectors, all are compared."""
+SPARE = 20
+"""More than are wanted are taken from an index of halves, which may confuse what is about equal."""
 
 
 class Nearest:
@@ -51,11 +57,15 @@ class Nearest:
         if not self._indexed(fingerprint) or (bounded and self._few_are_left(filters)):
             return self._db.rows(queries["exact"], ask)
         near = with_numbers(
-            queries["near"], dimension=target.dimension, fingerprint=fingerprint, limit=limit
+            queries["near" if target.dimension <= WHOLE else "near_by_halves"],
+            dimension=target.dimension,
+            fingerprint=fingerprint,
+            limit=limit,
+            reach=limit + SPARE,
         )
         found = self._db.rows(near, ask, prepare=not bounded)
-        if bounded and len(found) < limit:
-            return self._db.rows(queries["exact"], ask)  # the scan was given up too early
+        if len(found) < limit:  # the scan was given up: much of what is near is not for this one
+            return self._db.rows(queries["exact"], ask)
         return found
 
     def scores(self, query: Vector, target: Fingerprint, keys: Sequence[int]) -> dict[int, float]:
@@ -89,7 +99,7 @@ class Nearest:
         fingerprint = known_fingerprint(self._db, target)
         if fingerprint is None or self._db.caller is not None:
             return []
-        due = self._due(fingerprint)
+        due = self._due(fingerprint, target)
         if not due and not self._db.rows(SQL["outgrown"], {"few": INDEXED_FROM}):
             return []
         with self._unhurried() as connection, cancelled_by(connection, stop):
@@ -119,7 +129,8 @@ class Nearest:
         log.info("making the index %s", index)
         if self._db.rows(SQL["index_state"], {"name": index}):
             connection.execute(SQL["drop_index"].format(**names).encode())
-        connection.execute(SQL["make_index"].format(**names).encode())
+        make = SQL["make_index" if target.dimension <= WHOLE else "make_index_of_halves"]
+        connection.execute(make.format(**names).encode())
         return index
 
     @contextmanager
@@ -140,7 +151,14 @@ class Nearest:
                 for index in there:
                     connection.execute(SQL["drop_index"].format(index=index).encode())
 
-    def _due(self, fingerprint: int) -> list[str]:
+    def owes_index(self, target: Fingerprint) -> bool:
+        """Whether searches by these vectors would be slow until an index is made."""
+        fingerprint = known_fingerprint(self._db, target)
+        return fingerprint is not None and bool(self._due(fingerprint, target))
+
+    def _due(self, fingerprint: int, target: Fingerprint) -> list[str]:
+        if target.dimension > HALVES:
+            return []
         tables = [str(row[0]) for row in self._db.rows(SQL["partitions"])]
         return [table for table in tables if self._lacks_index(table, fingerprint)]
 

@@ -73,6 +73,12 @@ def shown(url: str) -> str:
 
 NO_ROOM = (errors.DiskFull, errors.OutOfMemory, errors.ConfigurationLimitExceeded)
 TOO_LONG = (errors.QueryCanceled, errors.LockNotAvailable, errors.TooManyConnections)
+TOO_MUCH = (
+    errors.ProgramLimitExceeded,
+    errors.StatementTooComplex,
+    errors.TooManyColumns,
+    errors.TooManyArguments,
+)
 NO_CONNECTION = (PoolClosed, psycopg.OperationalError, psycopg.InterfaceError)
 
 
@@ -132,6 +138,18 @@ _TOLD = (
         "choose another id: it may be one that this caller is not shown; or try again",
     ),
     Told(AGAIN, BoardBusy, "others kept changing the same rows of {place} ({said})", "try again"),
+    Told(
+        (errors.ObjectInUse,),
+        BoardBusy,
+        "somebody else is using what {place} needs for itself ({said})",
+        "try again when they have left; pg_stat_activity shows who it is",
+    ),
+    Told(
+        TOO_MUCH,
+        BoardError,
+        "{place} was given more than PostgreSQL or pgvector can take ({said})",
+        "make it smaller: a vector, for one, has at most 16,000 dimensions there",
+    ),
     Told(
         (errors.DataCorrupted,),
         BoardCorrupt,

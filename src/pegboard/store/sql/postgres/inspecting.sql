@@ -25,9 +25,10 @@ JOIN pg_am m ON m.oid = c.relam
 WHERE t.relnamespace = current_schema()::regnamespace AND t.relkind = 'r' ORDER BY t.relname, c.relname;
 
 -- name: vectors
-SELECT c.relname, v.fingerprint, concat_ws('/', f.provider, f.model, f.dimension, f.text_version), count(*)
+SELECT c.relname, v.fingerprint, concat_ws('/', f.provider, f.model, f.dimension, f.text_version), f.dimension,
+  count(*)
 FROM vectors v JOIN pg_class c ON c.oid = v.tableoid JOIN fingerprints f ON f.key = v.fingerprint
-GROUP BY 1, 2, 3 ORDER BY 1, 2;
+GROUP BY 1, 2, 3, 4 ORDER BY 1, 2;
 
 -- name: connections
 SELECT count(*), count(*) FILTER (WHERE application_name = 'pegboard'),

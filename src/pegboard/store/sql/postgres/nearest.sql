@@ -10,6 +10,17 @@ SELECT key, id, score FROM (
   ORDER BY v.embedding::vector(:dimension) <#> %(query)s LIMIT :limit) AS near
 ORDER BY score DESC, id, key;
 
+-- name: near_by_halves
+-- The same for long vectors, whose index has halves of numbers: it finds a few more than are wanted, and the whole
+-- vectors decide.
+SELECT key, id, score FROM (
+  SELECT i.key, i.id, -(v.embedding <#> %(query)s) AS score
+  FROM vectors v JOIN items i ON i.key = v.item_key AND i.namespace = v.namespace
+  WHERE v.fingerprint = :fingerprint
+    -- include: filters
+  ORDER BY v.embedding::halfvec(:dimension) <#> %(query)s::halfvec(:dimension) LIMIT :reach) AS near
+ORDER BY score DESC, id, key LIMIT :limit;
+
 -- name: exact
 -- What the filters leave comes first, and all of it is compared: quicker and better where that is little.
 WITH allowed AS MATERIALIZED (
@@ -73,6 +84,11 @@ DROP INDEX CONCURRENTLY IF EXISTS {index};
 -- name: make_index
 CREATE INDEX CONCURRENTLY IF NOT EXISTS {index} ON {table}
 USING hnsw ((embedding::vector({dimension})) vector_ip_ops) WITH (m = 16, ef_construction = 64)
+WHERE fingerprint = {fingerprint};
+
+-- name: make_index_of_halves
+CREATE INDEX CONCURRENTLY IF NOT EXISTS {index} ON {table}
+USING hnsw ((embedding::halfvec({dimension})) halfvec_ip_ops) WITH (m = 16, ef_construction = 64)
 WHERE fingerprint = {fingerprint};
 
 -- name: try_build

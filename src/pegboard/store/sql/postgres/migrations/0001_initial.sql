@@ -238,7 +238,7 @@ CREATE TABLE model_choice (
 INSERT INTO model_choice (one) VALUES (1);
 
 -- A vector is here only while its item still has the text it was made from. Each kind has its own table, and
--- each fingerprint its own HNSW index in it, made when there are enough vectors (vectors.sql).
+-- each fingerprint its own HNSW index in it, made when there are enough vectors (nearest.sql).
 CREATE TABLE vectors (
   kind text NOT NULL,
   item_key bigint NOT NULL,

@@ -85,12 +85,30 @@ BEGIN ATOMIC
     AND (i.visibility <> 'private' OR i.author = (SELECT caller_subject()));
 END;
 
+-- What callers write is read with the rights of the board, and one row that cannot be read could stop everybody. An
+-- object that Python's reader takes: not too deep, no number too long, and nothing hidden behind a key of the same name.
+CREATE OR REPLACE FUNCTION readable_object(found json) RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
+RETURN CASE WHEN found IS JSON OBJECT WITH UNIQUE KEYS AND pg_input_is_valid(found::text, 'jsonb')
+  THEN NOT jsonb_path_exists(found::jsonb, 'strict $.**{100}')
+    AND NOT jsonb_path_exists(found::jsonb, 'strict $.** ? (@ >= 1e250 || @ <= -1e250)')
+  ELSE false END;
+
+CREATE OR REPLACE FUNCTION readable_signature(found json) RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
+RETURN CASE WHEN readable_object(found) THEN (
+  SELECT count(*) = 4 AND bool_and(key IN ('signer', 'algorithm', 'value', 'signed_at')
+    AND json_typeof(value) = 'string') FROM json_each(found))
+  ELSE false END;
+
+CREATE OR REPLACE FUNCTION plain_list(found text[]) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN array_ndims(found) > 1 THEN false ELSE array_position(found, NULL) IS NULL END;
+
 DO $$
 DECLARE
   callable regprocedure;
 BEGIN
   FOREACH callable IN ARRAY ARRAY['caller_claims()', 'caller_subject()', 'caller_namespaces()',
-    'open_namespaces()', 'item_by_id(text, text)']::regprocedure[]
+    'open_namespaces()', 'item_by_id(text, text)', 'readable_object(json)', 'readable_signature(json)',
+    'plain_list(text[])']::regprocedure[]
   LOOP
     EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', callable);
     EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO anon, authenticated, service_role', callable);
@@ -193,11 +211,16 @@ CREATE POLICY change ON items FOR UPDATE TO authenticated USING (
 CREATE POLICY remove ON items FOR DELETE TO authenticated USING (
   namespace = ANY ((SELECT caller_namespaces())::text[]) AND author = (SELECT caller_subject()));
 -- What an item says is used with the rights of the board: it may name only servers and sources of its own
--- namespace, and must not be such that nobody could read the board any more.
+-- namespace, and must not be such that nobody could read the board any more. Python's calendar ends with the year
+-- 9999; the gate lets no item through that is half as long.
 CREATE POLICY sound ON items AS RESTRICTIVE TO authenticated USING (true) WITH CHECK (
-  NOT official AND semantic_weight BETWEEN 0 AND 10 AND json_typeof(executor) = 'object'
-  AND json_typeof(input_schema) = 'object' AND json_typeof(output_schema) = 'object'
-  AND (signature IS NULL OR json_typeof(signature) = 'object')
+  NOT official AND semantic_weight BETWEEN 0 AND 10 AND length(items::text) <= 20000000
+  AND updated_at BETWEEN '0002-01-01 00:00+00' AND '9999-01-01 00:00+00'
+  AND coalesce(drift_at, updated_at) BETWEEN '0002-01-01 00:00+00' AND '9999-01-01 00:00+00'
+  AND plain_list(tags) AND plain_list(skills) AND plain_list(target_personas) AND plain_list(aliases)
+  AND plain_list(keywords) AND plain_list(tech_stack) AND plain_list(examples)
+  AND readable_object(executor) AND readable_object(input_schema) AND readable_object(output_schema)
+  AND (signature IS NULL OR readable_signature(signature))
   AND (source = '' OR EXISTS (
     SELECT FROM sources s WHERE s.name = items.source AND s.namespace = items.namespace))
   AND (executor ->> 'server' IS NULL OR EXISTS (
@@ -222,7 +245,9 @@ BEGIN
   END LOOP;
 END $$;
 CREATE POLICY sound ON item_versions AS RESTRICTIVE TO authenticated USING (true) WITH CHECK (
-  json_typeof(manifest) = 'object');
+  readable_object(manifest) AND length(item_versions::text) <= 20000000);
+CREATE POLICY sound ON approved_definitions AS RESTRICTIVE TO authenticated USING (true) WITH CHECK (
+  readable_object(definition) AND length(definition::text) <= 20000000);
 CREATE POLICY sound ON item_terms AS RESTRICTIVE TO authenticated USING (true) WITH CHECK (
   frequency > 0 AND frequency < 1000000 AND length BETWEEN 0 AND 1000000);
 CREATE POLICY sound ON item_texts AS RESTRICTIVE TO authenticated USING (true) WITH CHECK (
@@ -238,6 +263,11 @@ CREATE POLICY remove ON version_files FOR DELETE TO authenticated USING (
   namespace = ANY ((SELECT caller_namespaces())::text[])
   AND EXISTS (SELECT FROM item_versions v JOIN items i ON i.key = v.item_key AND i.namespace = v.namespace
     WHERE v.key = version_key AND v.namespace = version_files.namespace AND i.author = (SELECT caller_subject())));
+-- A key that no put has made would lead nowhere, or to what belongs to others; a path leads out of no folder.
+CREATE POLICY sound ON version_files AS RESTRICTIVE TO authenticated USING (true) WITH CHECK (
+  size_bytes >= 0 AND path !~ '^/|\\|(^|/)\.\.(/|$)|^$'
+  AND (storage_key IS NULL OR sha256 ~ '^[0-9a-f]{64}$' AND right(storage_key, 8) ~ '^[0-9a-f]{8}$'
+    AND left(storage_key, -8) = format('%s/%s/%s-', (SELECT id FROM board), left(sha256, 2), sha256)));
 
 -- A file is held while another refers to the same content (FOR SHARE), and never changed.
 CREATE POLICY hold ON version_files FOR UPDATE TO authenticated USING (
@@ -252,6 +282,11 @@ CREATE POLICY own ON embedding_tasks TO authenticated USING (
   host_id = ANY ((SELECT caller_namespaces())::text[])
   AND EXISTS (SELECT FROM items i WHERE i.key = entity_id AND i.namespace = host_id
     AND i.author = (SELECT caller_subject())));
+-- Callers queue, workers count attempts. One who is both is a worker.
+CREATE POLICY sound ON embedding_tasks AS RESTRICTIVE TO authenticated USING (true) WITH CHECK (
+  (SELECT pg_has_role('service_role', 'USAGE')) OR status = 'pending' AND attempt_count = 0
+  AND next_attempt_ts <= now() AND update_ts <= now() AND length(source_text) <= 100000
+  AND length(last_error) <= 100000);
 
 GRANT INSERT ON word_variants TO authenticated;
 CREATE POLICY add ON word_variants FOR INSERT TO authenticated WITH CHECK (

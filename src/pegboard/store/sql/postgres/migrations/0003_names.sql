@@ -189,18 +189,24 @@ SET plan_cache_mode = 'force_custom_plan' SET jit = 'off'
 AS $$
 DECLARE
   few constant integer := 2000;
+  whole constant integer := 2000; -- dimensions that an index can have, and with halves of numbers
+  halves constant integer := 4000;
   model fingerprints;
   remaining integer;
-  -- The cast is part of the index, and a type cannot be a parameter.
+  indexed_as text;
+  reach integer := depth;
+  -- The cast is part of the index, and a type cannot be a parameter. The hashes are compared in a CASE, because
+  -- the planner would believe that hardly a row has both the same key and the same hash, and no index pays.
   near text := $near$
     SELECT array_agg(key ORDER BY distance, id, key) FROM (
-      SELECT i.key, i.id, v.embedding::vector(%1$s) <#> $1 AS distance
+      SELECT i.key, i.id, v.embedding::vector(%1$s) <#> $1::vector(%1$s) AS distance
       FROM vectors v JOIN items i ON i.key = v.item_key AND i.namespace = v.namespace
-      WHERE v.kind = $2 AND v.fingerprint = $3 AND v.source_hash = i.source_hash
+      WHERE v.kind = $2 AND v.fingerprint = $3
+        AND CASE WHEN v.source_hash = i.source_hash THEN true ELSE false END
         AND i.active AND i.visibility = 'public'
         AND ($5 IS NULL OR i.category = $5) AND ($6 IS NULL OR i.subcategory = $6)
         AND ($7 IS NULL OR i.tool_type = $7)
-      ORDER BY v.embedding::vector(%1$s) <#> $1 LIMIT $4) AS near $near$;
+      ORDER BY v.embedding::%2$s(%1$s) <#> $1::%2$s(%1$s) LIMIT $4) AS near $near$;
   keys bigint[] := '{}';
 BEGIN
   SELECT * INTO model FROM fingerprints f WHERE f.key = active_fingerprint();
@@ -219,9 +225,15 @@ BEGIN
       AND (wanted_subcategory IS NULL OR i.subcategory = wanted_subcategory)
       AND (wanted_tool_type IS NULL OR i.tool_type = wanted_tool_type)
     LIMIT few + 1) AS left_over;
-  IF remaining > few THEN
-    EXECUTE format(near, model.dimension) INTO keys USING query_embedding, wanted_kind, model.key, depth,
+  IF remaining > few AND model.dimension <= halves THEN
+    indexed_as := 'vector';
+    IF model.dimension > whole THEN
+      indexed_as := 'halfvec';
+      reach := depth + 20; -- a few more, of which the whole vectors decide
+    END IF;
+    EXECUTE format(near, model.dimension, indexed_as) INTO keys USING query_embedding, wanted_kind, model.key, reach,
       wanted_category, wanted_subcategory, wanted_tool_type;
+    keys := keys[:depth];
   END IF;
   IF remaining <= few OR cardinality(keys) < depth OR keys IS NULL THEN -- a scan that is given up finds too few
     SELECT array_agg(near.key ORDER BY near.distance, near.id, near.key) INTO keys FROM (
