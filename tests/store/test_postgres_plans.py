@@ -124,7 +124,7 @@ STEPS: dict[str, tuple[Callable[[PostgresStore], object], list[str]]] = {
     ),
     "finish": (
         lambda s: s.tasks.finish(QUEUED, [(task_of(s, k), gauss(k, DIMENSION)) for k in (9, 8)]),
-        ["items_pkey", "embedding_tasks_entity_id"],
+        ["items_pkey|items_seen", "embedding_tasks_entity_id"],
     ),
     "fail": (
         lambda s: s.tasks.fail("me", task_of(s, 7), "no luck", None),
@@ -142,7 +142,7 @@ STEPS: dict[str, tuple[Callable[[PostgresStore], object], list[str]]] = {
             ],
             QUEUED,
         ),
-        ["items_namespace_id_key|items_id", "items_pkey", "item_terms_item"],
+        ["items_namespace_id_key|items_id", "items_pkey|items_seen", "item_terms_item"],
     ),
     "get": (
         lambda s: s.items.get(ItemId("mcptools:c2:tool2"), "n2"),
@@ -154,7 +154,7 @@ STEPS: dict[str, tuple[Callable[[PostgresStore], object], list[str]]] = {
         lambda s: s.items.named("n3/mcptools:c3:tool3"),
         ["items_namespace_id_key|items_id"],
     ),
-    "page": (lambda s: s.items.page(500, 20), ["items_pkey"]),
+    "page": (lambda s: s.items.page(500, 20), ["items_pkey|items_seen"]),
     "origins": (lambda s: s.items.origins("source5"), ["items_source"]),
     "origins under": (lambda s: s.items.origins("source5", ["folder5"]), ["items_source"]),
     "retire": (
@@ -169,7 +169,7 @@ STEPS: dict[str, tuple[Callable[[PostgresStore], object], list[str]]] = {
     "rare word": (lambda s: s.index.keyword(words("tool9"), Filters(), 10), ["item_terms_pkey"]),
     "words in a namespace": (
         lambda s: s.index.keyword(words("word9", "some9"), NOWHERE, 10),
-        ["item_terms_pkey", "items_pkey"],
+        ["item_terms_pkey", "items_pkey|items_seen"],
     ),
     "scores by words": (
         lambda s: s.index.keyword_scores(words("common", "word9"), [7, 8, 9]),
@@ -180,7 +180,7 @@ STEPS: dict[str, tuple[Callable[[PostgresStore], object], list[str]]] = {
     "beginnings": (lambda s: s.index.words_from("tool19", 5), ["word_variants_pkey"]),
     "meaning": (
         lambda s: s.index.vector(gauss("q", DIMENSION), EMBEDDED, Filters(), 10),
-        ["tool_vectors_hnsw_1", "items_pkey"],
+        ["tool_vectors_hnsw_1", "items_pkey|items_seen"],
     ),
     "meaning in a namespace": (
         lambda s: s.index.vector(gauss("q", DIMENSION), EMBEDDED, NOWHERE, 10),
@@ -194,8 +194,11 @@ STEPS: dict[str, tuple[Callable[[PostgresStore], object], list[str]]] = {
         lambda s: s.index.vector_scores(gauss("q", DIMENSION), EMBEDDED, [7, 8, 9]),
         ["tool_vectors_pkey"],
     ),
-    "entries": (lambda s: s.index.entries([7, 8, 9]), ["items_pkey"]),
-    "among": (lambda s: s.index.among([7, 8, 9], NOWHERE), ["items_pkey|items_namespace"]),
+    "entries": (lambda s: s.index.entries([7, 8, 9]), ["items_pkey|items_seen"]),
+    "among": (
+        lambda s: s.index.among([7, 8, 9], NOWHERE),
+        ["items_pkey|items_seen|items_namespace"],
+    ),
 }
 
 
