@@ -1,13 +1,16 @@
 """A board over a folder of tools that a test can change, with the embedder that needs no model."""
 
+from contextlib import closing
 from pathlib import Path
 
 import apsw
+import psycopg
 import pytest
 
 from pegboard.app import Pegboard
 from pegboard.settings import EmbedSettings, Settings
-from pegboard.store.sqlite.store import SqliteStore
+from pegboard.store.opening import open_store
+from postgres_server import fresh
 
 TOOLS = {
     "chat/post_message": "Send a message into a channel for colleagues to read.",
@@ -54,15 +57,42 @@ def other(tmp_path):
     return found
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A module says by `STORES` which stores its boards are on; else they are in files.
+
+    A test that says it by itself, with `parametrize`, goes its own way.
+    """
+    stores = getattr(metafunc.module, "STORES", ())
+    said = any("place" in mark.args for mark in metafunc.definition.iter_markers("parametrize"))
+    if stores and not said and "place" in metafunc.fixturenames:
+        metafunc.parametrize("place", stores, indirect=True)
+
+
+@pytest.fixture(scope="module")
+def shared_url(postgres_server):
+    """The address of a board for all tests of a module that change nothing on it."""
+    with fresh(postgres_server, postgres_server.template) as url:
+        yield url
+
+
+PLACES = {"postgres": "postgres_url", "shared": "shared_url"}
+
+
 @pytest.fixture
-def opened(tmp_path):
+def place(request, tmp_path):
+    """Where the test's board is, or will be: the path of a file, or an address."""
+    asked = getattr(request, "param", "sqlite")
+    return request.getfixturevalue(PLACES[asked]) if asked in PLACES else tmp_path / "board.db"
+
+
+@pytest.fixture
+def opened(place):
     """Opens the board with any settings for the embedder; closes it afterwards."""
     boards = []
 
     def open_board(**embed: object) -> Pegboard:
         settings = Settings(embed=EmbedSettings(**{"provider": "test"} | embed))
-        store = SqliteStore(tmp_path / "board.db", create=True)
-        boards.append(Pegboard(store, settings))
+        boards.append(Pegboard(open_store(place, create=True), settings))
         return boards[-1]
 
     yield open_board
@@ -74,20 +104,25 @@ def opened(tmp_path):
 def board(opened, folder):
     """The tools on a board, synced and embedded."""
     found = opened()
-    found.add_folder(folder.root)
-    found.sync()
+    if not found.sources():
+        found.add_folder(folder.root)
+        found.sync()
     return found
 
 
 @pytest.fixture
-def sql(tmp_path):
-    """Statements straight to the board's file."""
+def sql(place):
+    """Statements straight to the board's database, which may need other words on PostgreSQL.
 
-    def run(statement: str) -> list[tuple[object, ...]]:
-        connection = apsw.Connection(str(tmp_path / "board.db"))
-        try:
-            return list(connection.execute(statement))
-        finally:
-            connection.close()
+    A process that has the board open may not see for a second what they changed.
+    """
+
+    def run(statement: str, postgres: str = "") -> list[tuple[object, ...]]:
+        if isinstance(place, Path):
+            with closing(apsw.Connection(str(place))) as connection:
+                return list(connection.execute(statement))
+        with psycopg.connect(place) as connection:
+            done = connection.execute(postgres or statement)
+            return done.fetchall() if done.description else []
 
     return run

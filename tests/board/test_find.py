@@ -11,6 +11,10 @@ from pegboard.errors import EmbeddingError
 from pegboard.model import Filters, MatchType, Mode
 from pegboard.search.fusion import FusionSettings, Method
 
+STORES = ("sqlite", "shared")
+changing = pytest.mark.parametrize("place", ["sqlite", "postgres"], indirect=True)
+"""For tests that do not leave the board as it is."""
+
 QUERIES = [
     "message",
     "send a message to my colleagues",
@@ -110,6 +114,7 @@ def test_the_same_question_gets_the_same_answer(ask, mode):
         assert all(ask(query, mode, limit=10).hits == first for _ in range(5))
 
 
+@changing
 def test_equal_scores_are_ordered_by_id(board, ask, folder):
     for name in ("zeta", "alpha", "mid"):
         folder.write(f"tied/{name}", "Do quux.")
@@ -156,29 +161,30 @@ def test_the_reason_names_the_shared_words_as_the_reader_wrote_them(ask):
     assert "\n" not in hit.reason
 
 
-@pytest.mark.parametrize(
-    ("filters", "expected"),
-    [
-        (Filters(categories=("mail",)), {"send_email", "search_inbox"}),
-        (Filters(categories=("mail", "maps")), {"send_email", "search_inbox", "measure_distance"}),
-        (Filters(tags=("far",)), {"measure_distance"}),
-        (Filters(tags=("far", "none")), {"measure_distance"}),
-        (Filters(sources=("second",)), {"measure_distance"}),
-        (Filters(namespaces=("blue",)), {"measure_distance"}),
-        (Filters(categories=("mail",), namespaces=("blue",)), set()),
-        (Filters(kinds=("skill",)), set()),
-        (Filters(tool_types=("bash",)), set()),
-        (Filters(sources=("gentools",)), set()),
-    ],
-)
-def test_filters_never_let_another_item_in(board, ask, folder, other, filters, expected):
+FILTERS = [
+    (Filters(categories=("mail",)), {"send_email", "search_inbox"}),
+    (Filters(categories=("mail", "maps")), {"send_email", "search_inbox", "measure_distance"}),
+    (Filters(tags=("far",)), {"measure_distance"}),
+    (Filters(tags=("far", "none")), {"measure_distance"}),
+    (Filters(sources=("second",)), {"measure_distance"}),
+    (Filters(namespaces=("blue",)), {"measure_distance"}),
+    (Filters(categories=("mail",), namespaces=("blue",)), set()),
+    (Filters(kinds=("skill",)), set()),
+    (Filters(tool_types=("bash",)), set()),
+    (Filters(sources=("gentools",)), set()),
+]
+
+
+@changing
+def test_filters_never_let_another_item_in(board, ask, folder, other):
     folder.path("maps/measure_distance").unlink()
     other.write("maps/measure_distance", "Send mail message words far.", '__tags__ = ["far"]')
     board.add_folder(other.root, name="second", namespace="blue")
     board.sync()
-    for mode in Mode:
-        answer = ask("send mail message words customer", mode, filters=filters, limit=100)
-        assert {hit.name for hit in answer.hits} == expected, mode
+    for filters, expected in FILTERS:
+        for mode in Mode:
+            answer = ask("send mail message words customer", mode, filters=filters, limit=100)
+            assert {hit.name for hit in answer.hits} == expected, (mode, filters)
 
 
 def test_filters_apply_before_the_depth_cuts(ask):
@@ -219,6 +225,7 @@ def test_a_search_by_words_asks_no_embedder(ask):
     assert ask("refund", Mode.BM25, embedder=OutOfOrder()).notices == ()
 
 
+@changing
 def test_what_waits_for_its_vector_is_found_by_words_and_the_caller_is_told(board, ask, folder):
     folder.write("maps/locate", "Locate a lighthouse.")
     board.sync(embed=False)
@@ -230,6 +237,7 @@ def test_what_waits_for_its_vector_is_found_by_words_and_the_caller_is_told(boar
     assert "pegboard backfill" in answer.notices[0]
 
 
+@changing
 def test_while_vectors_are_made_anew_the_old_ones_serve_without_a_notice(board, ask):
     board.refresh(None)
     answer = ask("refund payment")

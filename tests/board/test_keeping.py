@@ -13,6 +13,7 @@ from pegboard.errors import BoardBusy, ServerUnavailable
 from pegboard.live import kept
 from pegboard.model import SourceRecord
 
+STORES = ("sqlite", "postgres")
 BOUND = 20.0
 TOOLS = SourceRecord("tools", "pytools", "/nowhere/at/all")
 CLOCK = SourceRecord("clock", "mcp", "clock")
@@ -289,11 +290,11 @@ def test_other_sources_are_read_also_where_files_are_watched():
     keeping.close()
 
 
-def test_one_sync_that_fails_does_not_end_the_keeping_of_a_real_board(tmp_path, monkeypatch):
+def test_one_sync_that_fails_does_not_end_the_keeping_of_a_real_board(tmp_path, place, monkeypatch):
     monkeypatch.setattr("pegboard.board.keeping.LOOK_SECONDS", 0.05)
     folder = tmp_path / "tools" / "mcptools" / "greenhouse"
     folder.mkdir(parents=True)
-    with Pegboard.open(str(tmp_path / "board.db"), create=True, embed__provider="test") as board:
+    with Pegboard.open(str(place), create=True, embed__provider="test") as board:
         board.add_folder(tmp_path / "tools")
         put, failed = board.store.items.put, threading.Event()
 
@@ -332,7 +333,7 @@ def test_it_ends_when_it_is_told_to_also_in_the_middle_of_work(keep):
     assert not any(thread.is_alive() for thread in keeping._threads)
 
 
-def test_a_file_that_is_saved_can_be_found_by_words_and_then_by_meaning(tmp_path):
+def test_a_file_that_is_saved_can_be_found_by_words_and_then_by_meaning(tmp_path, place):
     """The real parts: files, watcher, sync, worker."""
     folder = tmp_path / "tools" / "mcptools" / "greenhouse"
     folder.mkdir(parents=True)
@@ -343,7 +344,7 @@ def test_a_file_that_is_saved_can_be_found_by_words_and_then_by_meaning(tmp_path
             seen.append(1)
             news.notify_all()
 
-    with Pegboard.open(str(tmp_path / "board.db"), create=True, embed__provider="test") as board:
+    with Pegboard.open(str(place), create=True, embed__provider="test") as board:
         board.add_folder(tmp_path / "tools")
         with kept(board, on_change=on_change):
             (folder / "water.py").write_text(TOOL.format("Water the tomatoes."), "utf-8")

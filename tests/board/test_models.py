@@ -13,8 +13,8 @@ from pegboard.embed import service
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import ModelUnavailable, UsageError
 from pegboard.model import ModelSpec
-from pegboard.store.sqlite.store import SqliteStore
 
+STORES = ("sqlite", "postgres")
 OLD, NEW = 256, 64
 NEW_SPEC = ModelSpec("test", dimension=NEW)
 BOUND = 30.0
@@ -83,10 +83,13 @@ def test_search_goes_on_with_the_old_model_until_the_new_one_is_complete(board, 
     assert found(searching)[0] == ("refund_payment", "both")
 
 
-def test_another_process_searches_by_the_new_model_at_once(board, opened, monkeypatch):
+def test_another_process_searches_by_the_new_model_alone_once_it_has_heard_of_it(
+    board, opened, monkeypatch
+):
     searching = opened()
     found(searching)
     assert change(board).switched
+    until(lambda: active(searching) == NEW)
     asked = []
     true = HashedEmbedder.embed_query
     monkeypatch.setattr(
@@ -165,21 +168,30 @@ class Interrupting(HashedEmbedder):
         return super().embed(texts)
 
 
-def test_several_workers_that_are_interrupted_give_back_what_they_hold(board):
+@pytest.fixture
+def ctrl_c():
+    """Interrupts, also in a run that a shell has started in the background to ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_several_workers_that_are_interrupted_give_back_what_they_hold(board, ctrl_c):
     board.refresh(None)
-    slow, stop, before = Interrupting(), threading.Event(), threading.active_count()
+    slow, stop, ended = Interrupting(), threading.Event(), threading.Event()
     hands = [Worker(board.store, slow, WorkerSettings(batch_size=2)) for _ in range(2)]
 
     def work(hand: Worker) -> None:
         if hand is hands[0]:
             hand.drain(stop, lambda *_: None)
+            ended.set()
         stop.wait(BOUND)
 
     with pytest.raises(KeyboardInterrupt):
         together(hands, work, stop)
     assert board.store.tasks.owners() == []
     slow.let_go.set()
-    until(lambda: threading.active_count() <= before)
+    assert ended.wait(BOUND)
 
 
 def test_each_of_several_workers_holds_tasks_under_a_name_of_its_own(board):
@@ -192,28 +204,26 @@ def test_each_of_several_workers_holds_tasks_under_a_name_of_its_own(board):
 
 
 def test_an_idle_worker_takes_up_the_edit_of_another_process_without_polling(
-    board, tmp_path, folder, working, opened
+    board, folder, working, opened
 ):
-    store = SqliteStore(tmp_path / "board.db")
-    try:
-        idle = working(Worker(store, HashedEmbedder(OLD), WorkerSettings(poll_seconds=600.0)))
-        for description in ("Give money back.", "Take money again."):
-            folder.write("payments/refund_payment", description)
-            opened().sync(embed=False)
-            until(lambda: board.store.tasks.waiting(board.target) == 0)
-        assert idle.report.embedded == 2
-    finally:
-        store.close()
+    settings = WorkerSettings(poll_seconds=600.0)
+    idle = working(Worker(opened().store, HashedEmbedder(OLD), settings))
+    for number, description in enumerate(("Give money back.", "Take money again."), 1):
+        folder.write("payments/refund_payment", description)
+        opened().sync(embed=False)
+        until(lambda number=number: idle.report.embedded == number)
+    assert board.store.tasks.waiting(board.target) == 0
 
 
 def test_two_processes_with_different_settings_do_not_take_turns(board, opened, folder):
     new = opened(dimension=NEW)
     new.sync()
-    assert active(board) == NEW
+    until(lambda: active(board) == NEW)
     folder.write("payments/refund_payment", "Reimburse an unhappy buyer.")
     board.sync()
     assert active(board) == NEW
     new.sync()
+    assert active(new) == NEW
     assert found(board, "reimburse buyer")[0] == ("refund_payment", "both")
 
 
@@ -221,7 +231,7 @@ def test_settings_that_were_changed_are_followed_by_the_next_process(board, open
     later = opened(dimension=NEW)
     assert active(board) == OLD
     later.backfill()
-    assert active(board) == NEW
+    until(lambda: active(board) == NEW)
 
 
 def test_settings_change_nothing_once_a_person_has_chosen(board, opened):
@@ -243,8 +253,9 @@ def test_a_process_without_a_model_searches_by_words_and_chooses_none(board, ope
 def test_a_board_that_never_chose_is_searched_by_what_the_settings_say(board, sql, opened):
     sql("UPDATE model_choice SET active = NULL")
     assert found(opened())[0] == ("refund_payment", "both")
-    assert change(opened()).switched
-    previous = board.store.models.state().previous
+    later = opened()
+    assert change(later).switched
+    previous = later.store.models.state().previous
     assert previous is not None
     assert previous.fingerprint.dimension == OLD
 
@@ -319,18 +330,18 @@ def test_a_service_that_goes_away_half_way_leaves_the_old_model_in_use(
     assert found(board)[0] == ("refund_payment", "both")
     server.always = well
     opened().backfill()
-    assert active(board) == server.dimension
+    until(lambda: active(board) == server.dimension)
 
 
-def test_a_model_that_cannot_be_made_any_more_is_told_and_words_go_on(board, sql):
+def test_a_model_that_cannot_be_made_any_more_is_told_and_words_go_on(board, sql, opened):
     sql("""UPDATE models SET spec = '{"provider": "magic"}'""")
-    answer = board.search("refund payment", threshold=0.0)
+    answer = opened().search("refund payment", threshold=0.0)
     assert {hit.match_type for hit in answer.hits} == {"keyword"}
     assert "magic" in answer.notices[0]
 
 
-def test_vectors_of_another_kind_than_the_boards_are_never_compared(board, sql):
+def test_vectors_of_another_kind_than_the_boards_are_never_compared(board, sql, opened):
     sql("""UPDATE models SET spec = '{"provider": "test", "dimension": 32}'""")
-    answer = board.search("refund payment", threshold=0.0)
+    answer = opened().search("refund payment", threshold=0.0)
     assert {hit.match_type for hit in answer.hits} == {"keyword"}
     assert "/32/" in answer.notices[0]

@@ -9,7 +9,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pegboard.app import Pegboard
@@ -22,6 +22,9 @@ from pegboard.sources.jsonl import JsonlSource
 from pegboard.sources.pytools import PytoolsSource
 from pegboard.store.sqlite.store import SqliteStore
 
+STORES = ("sqlite", "postgres")
+in_a_file = pytest.mark.parametrize("place", ["sqlite"], indirect=True)
+"""For what is the same on any store, because it is decided before."""
 BROKEN = b"def run(:\n"
 
 
@@ -48,6 +51,7 @@ def test_a_source_that_cannot_be_read_leaves_everything_as_it_is(board, folder, 
     assert board.check() == []
 
 
+@in_a_file
 def test_a_source_that_comes_back_goes_on_where_it_was(board, folder):
     moved = folder.root.rename(folder.root.with_name("moved"))
     board.sync()
@@ -103,6 +107,7 @@ def test_a_file_that_becomes_invalid_is_retired_and_its_rejection_kept(board, fo
     assert board.check() == []
 
 
+@in_a_file
 def test_a_file_that_stays_invalid_stays_retired_and_refused(board, folder):
     folder.raw("payments/refund_payment", BROKEN)
     board.sync()
@@ -140,6 +145,7 @@ def test_a_rejection_is_forgotten_once_the_file_is_gone(board, folder):
     assert refused(board) == {}
 
 
+@in_a_file
 def test_the_reason_changes_with_the_fault(board, folder):
     folder.raw("chat/broken", BROKEN)
     board.sync()
@@ -148,12 +154,14 @@ def test_the_reason_changes_with_the_fault(board, folder):
     assert list(refused(board).values()) == ["not_utf8"]
 
 
+@in_a_file
 def test_hidden_characters_do_not_pass_the_gate(board, folder):
     folder.write("chat/sly", "Send\u200b a message.")
     assert dict(report(board).rejected) == {"hidden_characters": 1}
     assert found(board, "sly") == []
 
 
+@in_a_file
 def test_private_files_are_left_out_and_counted_but_not_refused(board, folder):
     folder.write("chat/_private", "Private.")
     got = report(board)
@@ -161,6 +169,7 @@ def test_private_files_are_left_out_and_counted_but_not_refused(board, folder):
     assert refused(board) == {}
 
 
+@in_a_file
 def test_a_tool_that_becomes_private_is_retired(board, folder):
     folder.path("chat/post_message").rename(folder.path("chat/_post_message"))
     got = report(board)
@@ -218,10 +227,11 @@ def test_the_same_id_may_hang_in_two_namespaces(board, other):
 
 
 def test_unchanged_files_are_neither_written_nor_embedded_again(board, sql):
-    before = sql("SELECT key, updated_at FROM items"), sql("SELECT * FROM vectors")
+    statements = "SELECT key, updated_at FROM items ORDER BY 1", "SELECT * FROM vectors ORDER BY 1"
+    before = list(map(sql, statements))
     outcome = board.sync()
     assert (outcome.sources[0].unchanged, outcome.work.embedded) == (6, 0)
-    assert (sql("SELECT key, updated_at FROM items"), sql("SELECT * FROM vectors")) == before
+    assert list(map(sql, statements)) == before
 
 
 def test_a_change_outside_the_text_costs_no_embedding(board, folder):
@@ -235,7 +245,7 @@ def test_a_change_outside_the_text_costs_no_embedding(board, folder):
 def test_a_full_pass_repairs_a_damaged_text_index_and_embeds_nothing(board, sql):
     sql("DELETE FROM item_terms")
     assert found(board) == []
-    assert any("found by words" in rule for rule in board.check())
+    assert any("cannot be found by" in rule for rule in board.check())
     assert board.sync().work.embedded == 0
     assert found(board) == []
     assert board.sync(full=True).work.embedded == 0
@@ -243,6 +253,7 @@ def test_a_full_pass_repairs_a_damaged_text_index_and_embeds_nothing(board, sql)
     assert board.check() == []
 
 
+@in_a_file
 def test_a_full_pass_keeps_what_is_refused_refused(board, folder):
     folder.raw("chat/broken", BROKEN)
     board.sync()
@@ -250,16 +261,26 @@ def test_a_full_pass_keeps_what_is_refused_refused(board, folder):
     assert len(refused(board)) == 1
 
 
-def test_what_is_missing_for_longer_than_the_settings_allow_is_removed(board, folder, sql):
+@pytest.fixture
+def a_month_passes(sql):
+    """For what is missing."""
+    month = "UPDATE items SET drift_at = drift_at - {} WHERE drift = 'missing'"
+    return lambda: sql(month.format("86400 * 31"), month.format("interval '31 days'"))
+
+
+def test_what_is_missing_for_longer_than_the_settings_allow_is_removed(
+    board, folder, sql, a_month_passes
+):
     folder.path("payments/refund_payment").unlink()
     assert (report(board).retired, report(board).purged) == (1, 0)
     assert sql("SELECT active FROM items WHERE name = 'refund_payment'") == [(0,)]
-    sql("UPDATE items SET drift_at = drift_at - 86400 * 31 WHERE drift = 'missing'")
+    a_month_passes()
     assert report(board).purged == 1
     assert sql("SELECT active FROM items WHERE name = 'refund_payment'") == []
     assert board.check() == []
 
 
+@in_a_file
 def test_a_larger_limit_admits_what_was_too_large(board, folder):
     small = Pegboard(board.store, Settings(board.settings.board, board.settings.embed))
     folder.raw("chat/large", b'def run():\n    """Large."""\n' + b"#" * (1 << 20))
@@ -271,6 +292,7 @@ def test_a_larger_limit_admits_what_was_too_large(board, folder):
     assert refused(board) == {}
 
 
+@in_a_file
 def test_only_the_named_sources_are_read(board, other, folder):
     other.write("maps/locate", "Locate.")
     board.add_folder(other.root)
@@ -281,6 +303,7 @@ def test_only_the_named_sources_are_read(board, other, folder):
         board.sync(["third"])
 
 
+@in_a_file
 def test_progress_is_told_and_ends_with_the_total(board):
     told = []
     board.sync(full=True, progress=lambda *step: told.append(step))
@@ -368,6 +391,7 @@ def test_a_partial_pass_leaves_rejections_elsewhere_alone(board, folder, rival):
     assert refused(board) == before
 
 
+@in_a_file
 def test_what_cannot_be_read_now_is_not_retired_by_a_partial_pass(board, folder):
     chat = folder.path("chat/post_message").parent
     moved = chat.rename(folder.root / "moved")
@@ -380,10 +404,12 @@ def test_what_cannot_be_read_now_is_not_retired_by_a_partial_pass(board, folder)
     assert refused(board) == {}
 
 
-def test_only_a_whole_pass_counts_as_a_sync_and_removes_what_is_long_gone(board, folder, sql):
+def test_only_a_whole_pass_counts_as_a_sync_and_removes_what_is_long_gone(
+    board, folder, a_month_passes
+):
     folder.path("payments/refund_payment").unlink()
     board.sync()
-    sql("UPDATE items SET drift_at = drift_at - 86400 * 31 WHERE drift = 'missing'")
+    a_month_passes()
     synced = board.sources()
     folder.path("chat/pin_message").unlink()
     got = partial(board, "mcptools/chat/pin_message.py")
@@ -391,6 +417,7 @@ def test_only_a_whole_pass_counts_as_a_sync_and_removes_what_is_long_gone(board,
     assert report(board).purged == 1
 
 
+@in_a_file
 @pytest.mark.parametrize(("tools", "taken"), [(3, 0), (BATCH, 1)])
 def test_a_census_is_taken_only_if_many_have_come(board, folder, monkeypatch, tools, taken):
     calls = []
@@ -459,16 +486,37 @@ def state(store):
     )
 
 
+ROUNDS = st.lists(st.lists(EDITS, min_size=1, max_size=4), min_size=1, max_size=5)
+
+
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.lists(EDITS, min_size=1, max_size=4), min_size=1, max_size=5))
+@given(ROUNDS)
 def test_passes_over_what_changed_end_where_a_whole_pass_ends(rounds):
+    with tempfile.TemporaryDirectory() as scratch:
+        store = SqliteStore(Path(scratch) / "one.db", create=True)
+        ends_where_a_whole_pass_ends(store, rounds)
+        store.close()
+
+
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(ROUNDS)
+def test_passes_over_what_changed_end_where_a_whole_pass_on_the_other_store_ends(
+    postgres_store, rounds
+):
+    ends_where_a_whole_pass_ends(postgres_store, rounds)
+    postgres_store.ledger.remove_source("tools")
+
+
+def ends_where_a_whole_pass_ends(store, rounds):
+    """The passes are on this store, the whole ones on a new board in a file."""
     with ExitStack() as after:
         scratch = Path(after.enter_context(tempfile.TemporaryDirectory()))
         root = scratch / "root"
         (root / "mcptools").mkdir(parents=True)
-        stores = [SqliteStore(scratch / f"{name}.db", create=True) for name in ("one", "two")]
-        for store in stores:
-            after.callback(store.close)
+        stores = [store, SqliteStore(scratch / "two.db", create=True)]
+        after.callback(stores[1].close)
         waiting = set()
         for edits in rounds:
             for how, place, more in edits:

@@ -1,5 +1,6 @@
 """search with filters: what is asked for, and what is said when they leave nothing."""
 
+import psycopg
 import pytest
 
 SET = {
@@ -22,23 +23,23 @@ def found(ran):
     return {hit["name"] for hit in ran.json}
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        (("--author", "Mia"), {"post_message"}),
-        (("--author", "Mia", "--author", "Ben"), {"post_message", "pin_message"}),
-        (("--author", ""), {"send_email", "search_inbox", "refund_payment"}),
-        (("--protocol", "mcp"), {"post_message"}),
-        (("--domain", "talk"), {"pin_message"}),
-        (("--semantic-namespace", "office/post"), {"send_email"}),
-        (("--sensitivity", "high"), {"search_inbox"}),
-        (("--persona", "clerk"), {"post_message", "search_inbox"}),
-        (("--persona", "clerk", "--sensitivity", "high"), {"search_inbox"}),
-        (("--skill", "x"), {"pin_message", "send_email"}),
-        (("--skill", "release notes"), {"pin_message"}),
-        (("--skill", "x", "--category", "mail"), {"send_email"}),
-    ],
-)
+ASKED = [
+    (("--author", "Mia"), {"post_message"}),
+    (("--author", "Mia", "--author", "Ben"), {"post_message", "pin_message"}),
+    (("--author", ""), {"send_email", "search_inbox", "refund_payment"}),
+    (("--protocol", "mcp"), {"post_message"}),
+    (("--domain", "talk"), {"pin_message"}),
+    (("--semantic-namespace", "office/post"), {"send_email"}),
+    (("--sensitivity", "high"), {"search_inbox"}),
+    (("--persona", "clerk"), {"post_message", "search_inbox"}),
+    (("--persona", "clerk", "--sensitivity", "high"), {"search_inbox"}),
+    (("--skill", "x"), {"pin_message", "send_email"}),
+    (("--skill", "release notes"), {"pin_message"}),
+    (("--skill", "x", "--category", "mail"), {"send_email"}),
+]
+
+
+@pytest.mark.parametrize(("options", "expected"), ASKED)
 @pytest.mark.parametrize("mode", ["hybrid", "vector"])
 def test_only_such_items_are_found(pegboard, described, options, expected, mode):
     ran = pegboard("search", "send a message to a customer", *options, "--mode", mode, "--json")
@@ -85,3 +86,53 @@ def test_a_state_that_there_is_not_is_refused(pegboard, board):
     ran = pegboard("search", "send email", "--state", "asleep")
     assert ran.code == 2
     assert "'active', 'inactive', 'all'" in ran.err
+
+
+# The same on a PostgreSQL board.
+
+
+@pytest.fixture
+def there(pegboard, tools, postgres_url):
+    """Runs a command on a PostgreSQL board with the same five tools."""
+
+    def run(*args):
+        return pegboard(*args, "--board", postgres_url)
+
+    for command in (("add", "folder", "tools"), ("sync",)):
+        assert run(*command).code == 0
+    with psycopg.connect(postgres_url) as connection:
+        for name, values in SET.items():
+            lists = values.replace("'[", "'{").replace("]'", "}'")
+            connection.execute(f"UPDATE items SET {lists} WHERE name = '{name}'".encode())
+    return run
+
+
+def test_on_postgres_only_such_items_are_found(there):
+    for options, expected in ASKED:
+        for mode in ("hybrid", "vector"):
+            ran = there(
+                "search", "send a message to a customer", *options, "--mode", mode, "--json"
+            )
+            assert found(ran) == expected, (options, mode)
+
+
+def test_on_postgres_a_value_that_no_item_has_finds_nothing_and_says_so(there):
+    for value in HOSTILE:
+        for option in ("--author", "--skill"):
+            ran = there("search", "send a message", option, value)
+            assert (ran.code, ran.out) == (1, ""), (option, value[:20], ran.err)
+            assert "perhaps the filters leave nothing" in ran.err
+
+
+def test_on_postgres_thousands_of_values_are_any_of_them(there):
+    many = [each for n in range(5_000) for each in ("--author", f"nobody {n}")]
+    assert found(there("search", "message", *many, "--author", "Ben", "--json")) == {"pin_message"}
+
+
+def test_on_postgres_what_is_gone_is_shown_to_those_who_ask_for_it(there, tools):
+    tools.path("mail/send_email").unlink()
+    assert there("sync").code == 0
+    search = ("search", "send email", "--json", "--state")
+    assert "send_email" not in found(there(*search, "active"))
+    assert found(there(*search, "inactive")) == {"send_email"}
+    assert {"send_email", "post_message"} <= found(there(*search, "all"))

@@ -444,3 +444,49 @@ def test_a_service_that_only_the_board_names_is_asked_once_it_is_allowed(
 def test_a_board_that_asks_nobody_has_nothing_to_allow(pegboard, board):
     assert "no service" in pegboard("model", "allow").out
     assert pegboard("model", "allow", "--json").json == []
+
+
+# The same on a PostgreSQL board.
+
+
+@pytest.fixture
+def there(pegboard, tools, postgres_url):
+    """Runs a command on a PostgreSQL board with the five tools."""
+
+    def run(*args):
+        return pegboard(*args, "--board", postgres_url)
+
+    for command in (("add", "folder", "tools"), ("sync",)):
+        assert run(*command).code == 0
+    return run
+
+
+def test_a_change_of_model_on_postgres_is_queued_shown_finished_and_taken_back(there):
+    before = there("search", "refund", "--json").json
+    queued = use(there, "--queue-only", "--json").json
+    assert (queued["switched"], queued["embeddings"]["pending"]) == (False, 5)
+    assert models(there) == {"active": DEFAULT, "building": OTHER}
+    status = there("status", "--json").json
+    assert status["embeddings"]["ready"] == status["building"]["embeddings"]["pending"] == 5
+    assert "5 to come" in there("model", "list").out
+    during = there("search", "refund", "--json")
+    assert (during.json, during.err) == (before, "")
+
+    assert there("worker", "--once", "--json").json["embedded"] == 5
+    assert models(there) == {"active": OTHER, "previous": DEFAULT}
+    after = there("search", "refund", "--json")
+    assert (after.err, after.json[0]["match_type"]) == ("", "both")
+
+    assert there("model", "rollback", "--json").json["switched"] is True
+    assert models(there) == {"active": DEFAULT, "previous": OTHER}
+    assert there("search", "refund", "--json").json == before
+    assert there("doctor").code == 0
+
+
+def test_model_use_on_postgres_embeds_switches_and_prune_removes_what_nobody_needs(there):
+    assert f"/{OTHER}/{TEXT_VERSION} now (5 items)" in use(there).out
+    assert there("model", "use", "test", "--dimension", "32").code == 0
+    assert set(models(there)) == {"active", "previous", "kept"}
+    assert there("model", "prune", "--json").json == {"removed": 5}
+    assert set(models(there)) == {"active", "previous"}
+    assert there("doctor").code == 0

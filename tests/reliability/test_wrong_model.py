@@ -7,17 +7,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from reliability_parts import ToolFolder, assert_whole, sql, vectors
+from reliability_parts import BOTH, ToolFolder, assert_whole, tasks, vectors
 
 from pegboard.app import Pegboard
 from pegboard.board import maintain
 from pegboard.embed.local import WEIGHTS, LocalEmbedder
 from pegboard.errors import ModelUnavailable
+from pegboard.ports import Store
 from pegboard.settings import EmbedSettings, Settings
-from pegboard.store.sqlite.store import SqliteStore
 
-UNTOUCHED = [("pending", 0, None, 0.0)]
-TASKS = "SELECT DISTINCT status, attempts, lease_owner, next_attempt_at FROM embedding_tasks"
+STORES = BOTH
+UNTOUCHED = {("pending", 0, None, True)}
+
+
+def task_states(store: Store) -> set[tuple[str, int, str | None, bool]]:
+    """How tasks stand: status, attempts, who holds them, and whether they are due."""
+    return {(task.status, task.attempts, task.owner, task.wait < 0) for task in tasks(store)}
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +44,7 @@ def tools(tmp_path: Path) -> ToolFolder:
 
 
 @pytest.fixture
-def pegboard(store: SqliteStore, flipped: Path, tools: ToolFolder) -> Iterator[Pegboard]:
+def pegboard(store: Store, flipped: Path, tools: ToolFolder) -> Iterator[Pegboard]:
     made = Pegboard(store, Settings(embed=EmbedSettings(provider="local")))
     made.embedder = LocalEmbedder(weights=flipped)
     made.add_folder(tools.root)
@@ -48,7 +53,7 @@ def pegboard(store: SqliteStore, flipped: Path, tools: ToolFolder) -> Iterator[P
 
 
 def test_a_sync_says_that_nothing_was_embedded_and_leaves_every_task_as_it_was(
-    board: Path, pegboard: Pegboard
+    store: Store, pegboard: Pegboard
 ) -> None:
     outcome = pegboard.sync()
 
@@ -57,7 +62,7 @@ def test_a_sync_says_that_nothing_was_embedded_and_leaves_every_task_as_it_was(
     assert len(outcome.notices) == 1
     assert "nothing was embedded" in outcome.notices[0]
     assert "SHA-256" in outcome.notices[0]
-    assert sql(board, TASKS) == UNTOUCHED
+    assert task_states(store) == UNTOUCHED
     assert pegboard.check() == []
 
 
@@ -72,7 +77,7 @@ def test_a_search_goes_by_words_with_one_notice(pegboard: Pegboard, tools: ToolF
 
 
 def test_a_worker_keeps_its_tasks_says_so_and_waits(
-    board: Path, pegboard: Pegboard, caplog: pytest.LogCaptureFixture
+    store: Store, pegboard: Pegboard, caplog: pytest.LogCaptureFixture
 ) -> None:
     pegboard.sync(embed=False)
     stop = threading.Event()
@@ -85,22 +90,22 @@ def test_a_worker_keeps_its_tasks_says_so_and_waits(
     logging.getLogger("pegboard").removeHandler(stop_at_the_first_word)
     assert (report.embedded, report.failed) == (0, 0)
     assert "SHA-256" in caplog.text
-    assert sql(board, TASKS) == UNTOUCHED
+    assert task_states(store) == UNTOUCHED
 
 
 def test_a_worker_that_is_to_end_when_nothing_is_due_raises_and_gives_everything_back(
-    board: Path, pegboard: Pegboard
+    store: Store, pegboard: Pegboard
 ) -> None:
     pegboard.sync(embed=False)
 
     with pytest.raises(ModelUnavailable):
         pegboard.worker().drain(threading.Event(), lambda step, done, total: None)
 
-    assert sql(board, TASKS) == UNTOUCHED
+    assert task_states(store) == UNTOUCHED
 
 
 def test_with_the_right_weights_again_everything_becomes_ready(
-    store: SqliteStore, pegboard: Pegboard
+    store: Store, pegboard: Pegboard
 ) -> None:
     pegboard.sync()
     assert vectors(store) == {}
@@ -116,7 +121,7 @@ def test_with_the_right_weights_again_everything_becomes_ready(
 
 
 def test_an_item_edited_while_the_model_is_away_gets_the_vector_of_its_new_text(
-    store: SqliteStore, pegboard: Pegboard, tools: ToolFolder
+    store: Store, pegboard: Pegboard, tools: ToolFolder
 ) -> None:
     pegboard.sync()
     tools.write("tool_2", "Paints the fence in another colour.")

@@ -294,10 +294,12 @@ def together(
             thread.start()
         while alive := [thread for thread in threads if thread.is_alive()]:
             alive[0].join(IDLE)
-    except BaseException:
+    except BaseException as error:
         stop.set()
         for worker in workers:
             worker.store.tasks.release(worker.owner)
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise error.__context__ from None  # interrupted in its midst, threading tells its own
         raise
     if errors:
         raise errors[0]
