@@ -42,13 +42,15 @@ def test_what_was_never_put_is_not_there(blobs):
     blobs.put(KEY, b"x")
     assert blobs.get(f"{KEY}-other") is None
     assert blobs.get(f"{KEY}/below") is None
+    there = [blobs.has(key) for key in (KEY, f"{KEY}-other", f"{KEY}/below")]
+    assert there == [True, False, False]
 
 
 def test_what_is_deleted_is_gone_and_may_be_deleted_again(blobs):
     blobs.put(KEY, b"x")
     blobs.delete(KEY)
     blobs.delete(KEY)
-    assert blobs.get(KEY) is None
+    assert (blobs.get(KEY), blobs.has(KEY)) == (None, False)
     assert everything(blobs, "board") == []
 
 
@@ -90,7 +92,7 @@ def test_the_place_is_told_as_it_is_written(folder, tmp_path):
 @pytest.mark.parametrize(
     "key", ["", "/etc/passwd", "../x", "a/../../x", "a/./x", "a//x", ".hidden", "A", "a\\b", "a\n"]
 )
-@pytest.mark.parametrize("method", ["get", "put", "delete", "listed"])
+@pytest.mark.parametrize("method", ["get", "has", "put", "delete", "listed"])
 def test_a_key_never_leads_out_of_the_folder(folder, key, method):
     with pytest.raises(BoardError, match="no key"):
         everything(folder, key) if method == "listed" else getattr(folder, method)(
@@ -106,6 +108,7 @@ def test_a_link_in_the_folder_is_not_followed(folder, tmp_path):
     place.symlink_to(tmp_path / "secret")
     with pytest.raises(BoardError):
         folder.get(KEY)
+    assert not folder.has(KEY)
     assert everything(folder, "board") == []
     folder.put(KEY, b"y")
     assert (folder.get(KEY), (tmp_path / "secret").read_bytes()) == (b"y", b"secret")

@@ -154,6 +154,9 @@ class Watched:
     def get(self, key):
         return self.blobs.get(key)
 
+    def has(self, key):
+        return self.blobs.has(key)
+
     def delete(self, key):
         self.before_delete()
         self.blobs.delete(key)

@@ -1,5 +1,9 @@
-"""Tenants that share one place for large files: nobody removes what only others can see."""
+"""Tenants that share one place for large files.
 
+Nobody removes what only others can see, and nobody's word makes another's file vanish.
+"""
+
+import hashlib
 import json
 import os
 import secrets
@@ -12,7 +16,8 @@ from pathlib import Path
 import psycopg
 import pytest
 from blobs_parts import LARGE, content_of, with_file
-from psycopg import sql
+from psycopg import errors, sql
+from rights_parts import acting
 
 from making import entry_of, purge
 from pegboard.app import Pegboard
@@ -161,3 +166,100 @@ def test_whoever_sees_the_whole_board_removes_what_nobody_refers_to(
     with closing(PostgresStore(login(roles, rights), blobs=FolderBlobs(place))) as again:
         assert len(again.unused_files(0.0, remove=True)) == 1
     assert files_in(place) == []
+
+
+# What a tenant says of a content is no reason not to store it for another.
+
+CONTENT = content_of(LARGE, 3)
+DIGEST = hashlib.sha256(CONTENT).hexdigest()
+ALICE = Caller("alice", ("team-a",))
+MADE_UP = (
+    "no/such/key",
+    "{board}/{digest}",
+    "{board}/00/{digest}-0123abcd",
+    "{board}/{start}/{digest}-0123abcd/x",
+    "{board}/{start}/{digest}-XYZ",
+    "another/{start}/{digest}-0123abcd",
+    "../{board}/{start}/{digest}-0123abcd",
+)
+NOWHERE = "{board}/{start}/{digest}-0123abcd"
+"""A key such as a put makes, under which nothing lies."""
+
+
+@pytest.fixture
+def claim(owner, postgres_url):
+    """Lets Alice say in plain SQL where this content lies; her own file is small."""
+    owner.items.put([with_file("mine", b"small", namespace="team-a", author="alice")], None)
+    add = (
+        "INSERT INTO version_files (version_key, namespace, path, media_type, sha256, size_bytes,"
+        " storage_key) SELECT key, namespace, 'b.bin', 'x/y', %s, 65536, %s FROM item_versions"
+        " WHERE namespace = 'team-a'"
+    )
+
+    def claimed(key: str, *, by_hand: bool = False) -> None:
+        said = key.format(board=owner.files._records.board(), digest=DIGEST, start=DIGEST[:2])
+        with psycopg.connect(postgres_url) as connection:
+            if by_hand:
+                connection.execute(add, [DIGEST, said])
+                return
+            with acting(connection, ALICE):
+                connection.execute(add, [DIGEST, said])
+
+    return claimed
+
+
+@pytest.mark.parametrize("key", MADE_UP)
+def test_a_key_that_no_put_can_have_made_is_refused(claim, key):
+    with pytest.raises(errors.InsufficientPrivilege):
+        claim(key)
+
+
+def test_a_key_such_as_a_put_makes_is_not_refused(claim):
+    claim(NOWHERE)
+
+
+@pytest.mark.parametrize("key", [*MADE_UP, NOWHERE])
+@pytest.mark.parametrize("namespace", ["team-a", "team-b"])
+@pytest.mark.parametrize("rewrite", [True, False])
+def test_a_made_up_key_keeps_no_content_from_being_stored(owner, claim, key, namespace, rewrite):
+    """Not even in the same namespace, and however the row came there."""
+    claim(key, by_hand=True)
+    item = with_file("new", CONTENT, namespace=namespace, author="bob")
+    owner.items.put([item], None, rewrite=rewrite)
+    assert entry_of(owner, item).item == item
+
+
+def test_a_key_that_is_made_up_between_upload_and_commit_is_not_taken(claim, postgres_url, place):
+    class Watched(FolderBlobs):
+        def put(self, key, content):
+            super().put(key, content)
+            claim("{board}/{start}/{digest}-ffffffff", by_hand=True)  # the last in any order
+
+    item = with_file("new", CONTENT, namespace="team-a", author="bob")
+    with closing(PostgresStore(postgres_url, blobs=Watched(place))) as store:
+        store.items.put([item], None)
+        assert entry_of(store, item).item == item
+
+
+def test_a_content_is_shared_within_a_namespace_and_not_beyond_it(owner, place):
+    before = len(files_in(place))
+    items = [
+        with_file(name, CONTENT, namespace=namespace, author="bob")
+        for name, namespace in (("a", "team-b"), ("b", "team-b"), ("c", "team-c"), ("d", "team-c"))
+    ]
+    for item in items:
+        owner.items.put([item], None)
+    assert len(files_in(place)) == before + 2
+    assert [entry_of(owner, item).item for item in items] == items
+
+
+def test_one_put_to_several_namespaces_relies_on_none_of_them(owner, claim, place):
+    claim(NOWHERE, by_hand=True)
+    before = len(files_in(place))
+    items = [
+        with_file(name, CONTENT, namespace=namespace, author="bob")
+        for name, namespace in (("a", "team-a"), ("b", "team-b"))
+    ]
+    owner.items.put(items, None)
+    assert len(files_in(place)) == before + 1
+    assert [entry_of(owner, item).item for item in items] == items

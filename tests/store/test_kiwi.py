@@ -18,7 +18,7 @@ from psycopg import sql
 from psycopg.rows import dict_row
 
 from kiwi_database import AWKWARD, BIG, DIMENSION, OLD_DIRECTIVES, make_kiwi, sha256, uid
-from making import make_item
+from making import make_item, make_vector
 from pegboard.board.kiwi_vectors import Vouched, fitting
 from pegboard.board.maintain import quiet
 from pegboard.board.migrating import Migrating, MigrationReport
@@ -26,10 +26,10 @@ from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import BoardError, UsageError
 from pegboard.gate.admission import admit
 from pegboard.model import EmbeddingStatus, Fingerprint, ItemId
-from pegboard.store.postgres.kiwi import KiwiBoard
+from pegboard.store.postgres.kiwi import KiwiBoard, OldVector
 from pegboard.store.postgres.kiwi_reading import reading
 from pegboard.store.postgres.store import PostgresStore
-from pegboard.text import embedding_text
+from pegboard.text import embedding_text, source_hash
 from postgres_server import Server, fresh
 
 TARGET = HashedEmbedder(DIMENSION).fingerprint
@@ -511,6 +511,58 @@ def test_whoever_vouches_for_them_gets_the_vectors_that_fit(small):
     }  # fmt: skip
     again = move(old, new, vouched=Vouched(whatever_text=True))
     assert again.embeddings["taken"] == 0
+
+
+def edit(url: str, item_id: ItemId, description: str) -> str:
+    """Give it another description on the board, as a person does; the hash of its text."""
+    ask(
+        url,
+        "UPDATE items SET description = %s, manual_override = true WHERE id = %s",
+        description,
+        item_id,
+    )
+    with closing(PostgresStore(url)) as store:
+        entry = store.items.get(item_id, "public")
+        assert entry is not None
+        text = embedding_text(entry.item)
+        assert store.tasks.enqueue(TARGET, [(entry.key, entry.content_hash, text)]) == 1
+        return source_hash(text)
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_vector_of_the_old_text_does_not_hang_on_what_was_edited_since(small, changed):
+    old, new = small
+    move(old, new)
+    item_id = ItemId("kiwi:git:create_issue_0")
+    said = edit(new, item_id, "Something that no old row says.")
+    if changed:
+        ask(old, "UPDATE scripts SET download_count = 77 WHERE id = %s", uid("script", 0))
+    planned = move(old, new, vouched=Vouched(whatever_text=True), dry_run=True)
+    report = move(old, new, vouched=Vouched(whatever_text=True))
+    assert report.embeddings == planned.embeddings
+    assert (report.embeddings["taken"], report.embeddings["edited"]) == (16, 1)
+    with closing(PostgresStore(new)) as store:
+        entry = store.items.get(item_id, "public")
+        assert entry is not None
+        assert entry.embedding.status is EmbeddingStatus.PENDING
+        assert entry.embedding.source_hash == said
+        assert said in {task.source_hash for task in store.tasks.claim(TARGET, "me", 100, 60.0)}
+
+
+def test_a_vector_hangs_only_while_its_item_has_the_text_it_stands_for(small):
+    old, new = small
+    move(old, new)
+    item_id = ItemId("kiwi:git:create_issue_0")
+    with closing(PostgresStore(new)) as store:
+        entry = store.items.get(item_id, "public")
+        assert entry is not None
+        board = KiwiBoard(store, "kiwi", "public", TARGET)
+        vector = make_vector(1.0, *[0.0] * (DIMENSION - 1))
+        assert board.put([], {item_id: OldVector(vector, "another")}).hung == frozenset()
+        assert store.tasks.counts(TARGET).ready == 0
+        mine = OldVector(vector, entry.embedding.source_hash)
+        assert board.put([], {item_id: mine}).hung == {item_id}
+        assert store.check() == []
 
 
 def test_a_model_that_is_not_said_can_be_named(small):

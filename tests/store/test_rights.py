@@ -282,7 +282,7 @@ def test_an_author_who_is_no_member_sees_what_is_his_in_public_only(owner):
     [
         ("SELECT * FROM items WHERE namespace = 'a' AND id = 'x'", "items_id"),
         ("SELECT * FROM items WHERE name_key = 'x'", "items_name_key"),
-        ("SELECT * FROM items WHERE key = 1", "items_pkey"),
+        ("SELECT * FROM items WHERE key = 1", "items_pkey or items_seen"),
         ("SELECT * FROM item_terms WHERE term = 'x'", "item_terms_pkey"),
         ("SELECT * FROM word_variants WHERE variant = 'x'", "word_variants_pkey"),
         ("SELECT * FROM tool_texts WHERE item_key = 1", "tool_texts_pkey"),
@@ -293,7 +293,7 @@ def test_indexes_are_used_as_if_there_were_no_policies(owner, caller, query, ind
     with acting(owner, caller):
         owner.execute("SET LOCAL enable_seqscan = off")
         plan = str(ask(owner, f"EXPLAIN {query}"))
-    assert index in plan or "One-Time Filter: false" in plan
+    assert any(each in plan for each in (*index.split(" or "), "One-Time Filter: false")), plan
 
 
 def test_who_the_caller_is_is_worked_out_once_a_statement(owner):

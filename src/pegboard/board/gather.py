@@ -186,7 +186,8 @@ class _Gathering:
 
     def _meanings(self, legs: Mapping[Leg, Words], named: Sequence[LegHit]) -> Looked:
         """How near those are that words have found, while others are still looked for."""
-        by_words = (hit for words in legs.values() for hit in words.found.hits)
+        found = (self._ranked(words.found, words.found.scores) for words in legs.values())
+        by_words = (hit for hits in found for hit in hits)
         keys = list(dict.fromkeys(hit.key for hit in (*named, *by_words)))
         if not keys or self.embedder is None or self.meaning.exception() is not None:
             return Looked()

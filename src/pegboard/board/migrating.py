@@ -24,11 +24,11 @@ from pegboard.board.kiwi import (
     uid_of,
 )
 from pegboard.board.kiwi_vectors import Misfit, Vouched, fitting, names_of, own_row
-from pegboard.model import EmbeddingStatus, Fingerprint, Kind, Rejection, Vector
+from pegboard.model import EmbeddingStatus, Fingerprint, Kind, Rejection
 from pegboard.ports import Ledger, Progress
-from pegboard.store.postgres.kiwi import Carried, KiwiBoard, Relation, There, Wanted
+from pegboard.store.postgres.kiwi import Carried, KiwiBoard, OldVector, Relation, There, Wanted
 from pegboard.store.postgres.kiwi_reading import KiwiDatabase, OldItem, OldRow, Orphan
-from pegboard.text import TEXT_VERSION
+from pegboard.text import TEXT_VERSION, embedding_text, source_hash
 
 BATCH = 100
 """Old rows to a transaction."""
@@ -37,6 +37,7 @@ RELATED = 1_000
 """Relationships to a transaction."""
 RELATED_SOMEHOW = "related"
 """What a relationship without a type is called."""
+EDITED = Misfit("edited", "its item was edited on the board; a worker makes the vector of its text")
 
 
 @dataclass(slots=True)
@@ -76,6 +77,16 @@ class Settled(NamedTuple):
             (there.id, there.origin, there.origin_hash, there.text_version)
             == (item.id, item.origin, item.origin_hash, TEXT_VERSION)
         )
+
+    @property
+    def source_hash(self) -> str:
+        """Of the text that it will have on the board: what a person has written there stays."""
+        item, there = self.carried.item, self.there
+        if there is not None and self.unchanged:
+            return there.source_hash
+        if there is not None and there.id == item.id and there.manual_override:
+            item = item._replace(description=there.description)
+        return source_hash(embedding_text(item))
 
     @property
     def waits(self) -> bool:
@@ -166,10 +177,13 @@ class Migrating:
                 settled.append(verdict)
         to_put = [each for each in settled if not each.unchanged]
         vectors = self._vectors(settled)
+        taken = frozenset(vectors)
         if not self.report.dry_run:
-            refused += self.board.put([each.carried for each in to_put], vectors)
+            put = self.board.put([each.carried for each in to_put], vectors)
+            refused += put.refused
+            taken = put.hung
             self._record(refused, [each.carried.item.origin for each in settled])
-        self._count(report, moved, settled, {each.origin for each in refused}, vectors)
+        self._count(report, moved, settled, {each.origin for each in refused}, taken)
         self.report.refused += refused
 
     def _settle(self, carried: Sequence[Carried]) -> Iterator[Settled | Rejection]:
@@ -212,7 +226,7 @@ class Migrating:
                 )
         return None
 
-    def _vectors(self, settled: Sequence[Settled]) -> dict[str, Vector]:
+    def _vectors(self, settled: Sequence[Settled]) -> dict[str, OldVector]:
         """By id, the old vectors that fit items which have none yet."""
         if self.target is None or not settled:
             return {}
@@ -220,7 +234,7 @@ class Migrating:
         rows: dict[str, list[OldRow]] = {}
         for row in self.old.embeddings(sorted(names)):
             rows.setdefault(str(row["item_id"]), []).append(row)
-        found: dict[str, Vector] = {}
+        found: dict[str, OldVector] = {}
         for each in settled:
             item = each.carried.item
             own = own_row(item, each.carried.uid, rows)
@@ -228,10 +242,13 @@ class Migrating:
                 continue
             self._embedded.add(str(own["item_id"]))
             fits = fitting(own, item, self.target, self.vouched)
+            said = source_hash(embedding_text(item))
             if isinstance(fits, Misfit):
                 self._leave(str(own["item_id"]), fits)
+            elif each.waits and each.source_hash != said:
+                self._leave(str(own["item_id"]), EDITED)
             elif each.waits:
-                found[item.id] = fits
+                found[item.id] = OldVector(fits, said)
         return found
 
     def _leave(self, item_id: str, misfit: Misfit) -> None:
@@ -254,7 +271,7 @@ class Migrating:
         moved: Sequence[Moving],
         settled: Sequence[Settled],
         refused: set[str],
-        vectors: dict[str, Vector],
+        taken: frozenset[str],
     ) -> None:
         kept = [each for each in settled if each.carried.item.origin not in refused]
         new = [each for each in kept if not each.unchanged]
@@ -266,9 +283,9 @@ class Migrating:
         report.versions += sum(len(each.carried.versions) for each in kept)
         here = {each.carried.item.origin for each in kept}
         report.left_versions += sum(each.versions for each in moved if each.origin not in here)
-        self.report.embeddings["taken"] += len(vectors)
+        self.report.embeddings["taken"] += len(taken)
         if self.target is not None:
-            queued = [each for each in new if each.carried.item.id not in vectors]
+            queued = [each for each in new if each.carried.item.id not in taken]
             self.report.embeddings["queued"] += len(queued)
 
     def _relate(self) -> None:

@@ -1,6 +1,7 @@
 """An item as the columns of a row, and back; each store has its own way to keep values."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -19,6 +20,8 @@ from pegboard.model import (
     Version,
     Visibility,
 )
+
+log = logging.getLogger(__name__)
 
 LISTS = ("tags", "aliases", "tech_stack", "examples", "keywords", "target_personas", "skills")
 OBJECTS = ("input_schema", "output_schema", "executor")
@@ -99,6 +102,16 @@ class Reader(NamedTuple):
                 **{name: row[name] for name in _BOARD_ONLY},
             )
 
+    def entries(self, rows: Iterable[Mapping[str, Any]]) -> dict[int, Entry]:
+        """By key; a row that cannot be read is left out, so that it ends no search but its own."""
+        found: dict[int, Entry] = {}
+        for row in rows:
+            try:
+                found[row["key"]] = self.entry(row)
+            except BoardCorrupt as error:
+                log.warning("a search left out what it cannot show: %s", error)
+        return found
+
     def definition(self, row: Mapping[str, Any]) -> Json:
         with readable(row["id"]):
             return self.object(row["definition"])
@@ -118,7 +131,7 @@ class Reader(NamedTuple):
 
     def _item(self, row: Mapping[str, Any]) -> Item:
         values: dict[str, Any] = {name: row[name] for name in PLAIN}
-        values |= {name: self.strings(row[name]) for name in LISTS}
+        values |= {name: _texts(name, self.strings(row[name])) for name in LISTS}
         values |= {name: self.object(row[name]) for name in OBJECTS}
         signed: Any = self.object(row["signature"]) if row["signature"] else None
         return Item(
@@ -135,10 +148,16 @@ class Reader(NamedTuple):
 def readable(item_id: str) -> Iterator[None]:
     try:
         yield
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise BoardCorrupt(
             f"the row of {item_id!r} cannot be read ({error})", "check with: pegboard doctor"
         ) from error
+
+
+def _texts(name: str, found: tuple[str, ...]) -> tuple[str, ...]:
+    if not all(isinstance(each, str) for each in found):
+        raise TypeError(f"{name} has something in it that is no text")
+    return found
 
 
 def _file(row: Mapping[str, Any]) -> ItemFile:

@@ -56,6 +56,14 @@ class BucketBlobs:
                     raise
                 return None
 
+    def has(self, key: str) -> bool:
+        with self._told():
+            try:
+                self._store.head(key)
+            except FileNotFoundError:  # whose answer does not say whether there is a bucket
+                return False
+            return True
+
     def delete(self, key: str) -> None:
         with self._told():
             try:

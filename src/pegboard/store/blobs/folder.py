@@ -52,6 +52,13 @@ class FolderBlobs:
                     return None
                 return opened.read()
 
+    def has(self, key: str) -> bool:
+        with self._told():
+            try:
+                return stat.S_ISREG(self._path(key).lstat().st_mode)
+            except (FileNotFoundError, NotADirectoryError):
+                return False
+
     def delete(self, key: str) -> None:
         with self._told():
             self._path(key).unlink(missing_ok=True)

@@ -1,8 +1,9 @@
 """How a database and blob storage agree about large files, decided alike for every store.
 
 A key is written by one put and by no other. A put refers to what it has uploaded itself, or to what
-the database refers to already. So a blob that nothing refers to will never be referred to again
-once the put that uploaded it is over: it can be removed, and nobody has to be kept waiting for it.
+its namespace refers to already and is there. So a blob that nothing refers to will never be
+referred to again once the put that uploaded it is over: it can be removed, and nobody has to be
+kept waiting for it.
 """
 
 import hashlib
@@ -30,6 +31,12 @@ def is_key(text: str) -> bool:
     return re.fullmatch(r"[a-z0-9]+(?:[/.-][a-z0-9]+)*", text) is not None
 
 
+def is_made_here(key: str, board: str, digest: str) -> bool:
+    """Whether a put to this board can have made this key for this content."""
+    made = f"{board}/{digest[:2]}/{digest}-"
+    return key.startswith(made) and re.fullmatch(r"[0-9a-f]{8}", key.removeprefix(made)) is not None
+
+
 class FileRecords(Protocol):
     """What a store's database knows about files that lie elsewhere."""
 
@@ -37,8 +44,11 @@ class FileRecords(Protocol):
         """A name that no other board has: several may share one place."""
         ...
 
-    def known(self, hashes: Sequence[str]) -> Sequence[tuple[str, str]]:
-        """Each of these SHA-256 with the key, or the keys, where files on the board have it."""
+    def known(self, hashes: Sequence[str]) -> Sequence[tuple[str, ...]]:
+        """Each of these SHA-256 with the key, or the keys, where files on the board have it.
+
+        And with the namespace of the file, where tenants must not rely on one another's word.
+        """
         ...
 
     def in_use(self, keys: Sequence[str]) -> Set[str]:
@@ -53,14 +63,17 @@ class Uploads(NamedTuple):
     """Of all large files of the put."""
     new: dict[str, str]
     """The key of each that was uploaded for it, by its hash."""
-    bad: frozenset[str]
-    """Keys that the database refers to and that turned out to hold something else or nothing."""
+    looked: Mapping[str, bool]
+    """Of keys that the database refers to, whether they can be relied on."""
     deadline: float
 
     def keys(
-        self, known: Callable[[Sequence[str]], Sequence[tuple[str, str]]]
+        self, known: Callable[[Sequence[str]], Sequence[tuple[str, ...]]], *, believed: bool = False
     ) -> Mapping[str, str]:
         """Where each content lies; `known` must be asked inside the transaction.
+
+        A key that is new since this put looked counts only if whoever writes to the database can be
+        `believed`: where tenants do, what was uploaded here is surer.
 
         What is not in here goes into the database: what was to be shared is no longer known, or
         the upload is so old that it may be taken for one that was left behind.
@@ -68,7 +81,8 @@ class Uploads(NamedTuple):
         if not self.hashes:
             return {}
         uploaded = self.new if time.monotonic() < self.deadline else {}
-        return uploaded | {d: key for d, key in known(self.hashes) if key not in self.bad}
+        rows = known(self.hashes)
+        return uploaded | {d: key for d, key, *_ in rows if self.looked.get(key, believed)}
 
 
 class LargeFiles:
@@ -92,17 +106,17 @@ class LargeFiles:
     ) -> Iterator[Uploads]:
         """Upload what is large and not stored yet; the transaction belongs inside.
 
-        With `check`, what is stored already is read, and uploaded again if it is not right. What
+        What is stored already is looked for; with `check` it is read, and uploaded again if it is
+        not right. What
         the transaction did not need is removed at the end, unless it raised an error that leaves
         open whether it was committed (`unsure`), or the process was killed: see `unused`.
         """
         contents = _large(items) if self._blobs else {}
-        known = self._records.known(list(contents)) if contents else ()
-        bad = frozenset(k for d, k in known if check and not self._is_whole(k, d))
-        ready = Uploads(tuple(contents), {}, bad, time.monotonic() + COMMIT_SECONDS)
+        there, looked = self._look(items, contents, check=check) if contents else (set(), {})
+        ready = Uploads(tuple(contents), {}, looked, time.monotonic() + COMMIT_SECONDS)
         leave = False
         try:
-            for digest in contents.keys() - {d for d, k in known if k not in bad}:
+            for digest in contents.keys() - there:
                 self._upload(ready, digest, contents[digest])
             yield ready
         except unsure:
@@ -165,6 +179,29 @@ class LargeFiles:
         ready.new[digest] = key  # before it is there: what is left of a failed one is removed too
         self._blobs.put(key, content)
 
+    def _look(
+        self, items: Sequence[Item], contents: Mapping[str, bytes], *, check: bool
+    ) -> tuple[set[str], dict[str, bool]]:
+        """The contents that need not be uploaded, and which keys can be relied on.
+
+        A namespace relies on its own; what a put writes to several is uploaded for them.
+        """
+        board, namespaces = self._records.board(), _namespaces(items)
+        there: set[str] = set()
+        looked: dict[str, bool] = {}
+        for digest, key, *namespace in self._records.known(list(contents)):
+            if looked.get(key) or (namespace and set(namespace) != namespaces[digest]):
+                continue
+            looked[key] = is_made_here(key, board, digest) and (
+                self._is_whole(key, digest) if check else self._is_there(key)
+            )
+            if looked[key]:
+                there.add(digest)
+        return there, looked
+
+    def _is_there(self, key: str) -> bool:
+        return self._blobs is not None and self._blobs.has(key)
+
     def _is_whole(self, key: str, digest: str) -> bool:
         content = self._blobs.get(key) if self._blobs and is_key(key) else None
         return content is not None and hashlib.sha256(content).hexdigest() == digest
@@ -176,6 +213,15 @@ class LargeFiles:
             for key in keys:
                 if self._blobs is not None and key not in used:
                     self._blobs.delete(key)
+
+
+def _namespaces(items: Sequence[Item]) -> dict[str, set[str]]:
+    """Into which namespaces each content goes, by its hash."""
+    found: dict[str, set[str]] = {}
+    for item in items:
+        for file in item.version.files if item.version else ():
+            found.setdefault(file.sha256, set()).add(item.namespace)
+    return found
 
 
 def _large(items: Sequence[Item]) -> dict[str, bytes]:

@@ -15,9 +15,9 @@ class PostgresFiles:
     def board(self) -> str:
         return str(self._db.rows(SQL["board"])[0][0])
 
-    def known(self, hashes: Sequence[str]) -> list[tuple[str, str]]:
+    def known(self, hashes: Sequence[str]) -> list[tuple[str, str, str]]:
         rows = self._db.rows(SQL["known"], {"hashes": list(hashes)})
-        return [(digest, key) for digest, key in rows]
+        return [(digest, key, namespace) for digest, key, namespace in rows]
 
     def in_use(self, keys: Sequence[str]) -> set[str]:
         return {key for (key,) in self._db.rows(SQL["in_use"], {"keys": list(keys)})}

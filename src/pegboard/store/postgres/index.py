@@ -56,7 +56,7 @@ class PostgresIndex:
 
     def entries(self, keys: Sequence[int]) -> dict[int, Entry]:
         rows = self._db.records(SQL["entries"], {"keys": list(keys)}, prepare=True)
-        return {entry.key: entry for entry in map(READER.entry, rows)}
+        return READER.entries(rows)
 
 
 def filter_params(filters: Filters) -> dict[str, object]:

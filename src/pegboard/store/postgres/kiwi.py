@@ -65,6 +65,22 @@ class There(NamedTuple):
     active: bool
     text_version: int
     embedding_status: str
+    source_hash: str
+    manual_override: bool
+    description: str
+
+
+class OldVector(NamedTuple):
+    """A vector with the hash of the text that it stands for."""
+
+    vector: Vector
+    source_hash: str
+
+
+class Put(NamedTuple):
+    refused: tuple[Rejection, ...] = ()
+    hung: frozenset[str] = frozenset()
+    """Ids of the items that got a vector."""
 
 
 class Wanted(NamedTuple):
@@ -97,22 +113,20 @@ class KiwiBoard:
     def _asked(self, wanted: Wanted) -> dict[str, object]:
         return self._at | {name: list(values) for name, values in wanted._asdict().items()}
 
-    def put(
-        self, carried: Sequence[Carried], vectors: Mapping[str, Vector]
-    ) -> tuple[Rejection, ...]:
-        """Each whole or not at all, in one transaction with the vectors; what could not be put.
+    def put(self, carried: Sequence[Carried], vectors: Mapping[str, OldVector]) -> Put:
+        """Each whole or not at all, in one transaction with the vectors.
 
         `vectors` has, by id, those that are to be hung, of these items or of others.
         """
 
-        def work(tx: Connection) -> tuple[Rejection, ...]:
+        def work(tx: Connection) -> Put:
             fingerprint = fingerprint_key(tx, self._target) if self._target else None
             refused = self._put(tx, carried, fingerprint) if carried else ()
-            if fingerprint is not None and vectors:
-                self._hang(tx, vectors, fingerprint)
-            return refused
+            if fingerprint is None or not vectors:
+                return Put(refused)
+            return Put(refused, self._hang(tx, vectors, fingerprint))
 
-        return self._db.write(work, tell=True) if carried or vectors else ()
+        return self._db.write(work, tell=True) if carried or vectors else Put()
 
     def _put(
         self, tx: Connection, carried: Sequence[Carried], fingerprint: int | None
@@ -159,15 +173,18 @@ class KiwiBoard:
         if rows:
             run(tx, SQL["remember"], self._at | {"rows": as_rows(rows)})
 
-    def _hang(self, tx: Connection, vectors: Mapping[str, Vector], fingerprint: int) -> None:
-        """As a worker that has just embedded them; only for items that still wait for theirs."""
-        waiting = run(tx, SQL["waiting"], self._at | {"ids": list(vectors)})
+    def _hang(
+        self, tx: Connection, vectors: Mapping[str, OldVector], fingerprint: int
+    ) -> frozenset[str]:
+        """As a worker that has just embedded them: only while items wait, and have that text."""
+        hashes = [each.source_hash for each in vectors.values()]
+        waiting = run(tx, SQL["waiting"], self._at | {"ids": list(vectors), "hashes": hashes})
         rows: list[Mapping[str, object]] = [
-            {"key": key, "fingerprint": fingerprint, "vector": to_database(vectors[item_id])}
+            {"key": key, "fingerprint": fingerprint, "vector": to_database(vectors[item_id].vector)}
             for key, item_id, _ in waiting
         ]
         if not rows or self._target is None:
-            return
+            return frozenset()
         run_many(tx, TASK_SQL["hang_vector"], rows)
         params: dict[str, object] = {
             "keys": [key for key, _, _ in waiting],
@@ -178,6 +195,7 @@ class KiwiBoard:
         }
         run(tx, TASK_SQL["drop_done"], params)
         run(tx, TASK_SQL["mark_hung"], params)
+        return frozenset(item_id for _, item_id, _ in waiting)
 
     def related(self) -> set[tuple[str, str, str]]:
         return {(a, b, kind) for a, b, kind in self._db.rows(SQL["related"], self._at)}

@@ -40,7 +40,9 @@ def _object(found: object) -> Json:
     return found
 
 
-def _seconds(moment: datetime | None) -> float | None:
+def _seconds(moment: datetime | str | None) -> float | None:
+    if isinstance(moment, str):
+        raise TypeError(f"{moment} is no moment that can be told")
     return None if moment is None else moment.timestamp()
 
 

@@ -40,7 +40,7 @@ class Words:
             return WordHits()
         exact = query.lead == query.terms and not query.every
         params = self._weighed(query.lead) | {"least": len(query.lead) if query.every else 1}
-        all_terms = self._weighed(() if exact else query.terms)
+        others = self._weighed(() if exact else [t for t in query.terms if t not in query.lead])
         most = limits.FIRST if exact else 2 * limit
         looked_at = limit + limit // 2
         ask = {
@@ -49,8 +49,8 @@ class Words:
             "limit": most,
             "looked_at": looked_at,
             "scored": limit,
-            "all_terms": all_terms["terms"],
-            "all_weights": all_terms["weights"],
+            "other_terms": others["terms"],
+            "other_weights": others["weights"],
         }
         queries = SQL if filters else PLAIN
         ranked = self._db.rows(queries["ranked"], ask, prepare=not filters)
@@ -63,9 +63,8 @@ class Words:
             hits=tuple(as_hits(found)),
             first=tuple(int(key) for key, *_ in ranked[: limits.HELD_AGAINST]),
             scores={
-                int(key): round(score if exact else whole, DIGITS)
-                for key, _, score, whole in ranked
-                if exact or whole is not None
+                int(key): round(score + (rest or 0.0), DIGITS)
+                for key, _, score, rest in (ranked if exact else ranked[:limit])
             },
             whole=exact and not cut_short,
         )
@@ -169,6 +168,7 @@ class Words:
                     "least_common": limits.LEAST_COMMON,
                 }
                 run(tx, SQL["count_common"], params)
+                run(tx, SQL["count_common_of_all"], params)
 
         self._db.write(work, tell=True)
 

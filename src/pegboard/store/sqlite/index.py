@@ -60,7 +60,7 @@ class SqliteIndex:
 
     def entries(self, keys: Sequence[int]) -> dict[int, Entry]:
         rows = self._db.records(SQL["entries"], {"keys": in_list(keys)})
-        return {entry.key: entry for entry in map(READER.entry, rows)}
+        return READER.entries(rows)
 
 
 def _filter_params(filters: Filters) -> dict[str, Value]:

@@ -61,7 +61,7 @@ class SqliteItems:
         with self._files.uploaded(items, check=rewrite) as uploads, self._db.write() as tx:
             now = time.time()
             fingerprint = fingerprint_key(tx, target) if target else None
-            lying = uploads.keys(SqliteFiles(self._db).known)
+            lying = uploads.keys(SqliteFiles(self._db).known, believed=True)
             for item in items:
                 existing = _existing(tx, item)
                 if taken(item, existing):

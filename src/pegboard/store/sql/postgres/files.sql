@@ -2,9 +2,9 @@
 SELECT id FROM board;
 
 -- name: known
--- Where contents lie already, by their hash.
-SELECT sha256, storage_key FROM version_files
-WHERE storage_key IS NOT NULL AND sha256 = ANY(%(hashes)s::text[]) ORDER BY sha256, storage_key;
+-- Where contents lie already, by their hash, as far as each namespace can be believed.
+SELECT DISTINCT sha256, storage_key, namespace FROM version_files
+WHERE storage_key IS NOT NULL AND sha256 = ANY(%(hashes)s::text[]) ORDER BY sha256, storage_key, namespace;
 
 -- name: known_and_held
 -- The same for a put: whoever deletes them waits until it has referred to them as well.

@@ -45,7 +45,8 @@ SELECT item_id::text FROM item_embeddings ORDER BY 1;
 
 -- name: there
 -- What is on the board under these ids, and what came from these old rows.
-SELECT id, uid::text, source, origin, origin_hash, active, text_version, embedding_status FROM items
+SELECT id, uid::text, source, origin, origin_hash, active, text_version, embedding_status, source_hash, manual_override,
+  description FROM items
 WHERE namespace = %(namespace)s
   AND (id = ANY(%(ids)s) OR uid = ANY(%(uids)s::uuid[]) OR source = %(source)s AND origin = ANY(%(origins)s));
 
@@ -98,10 +99,11 @@ SELECT key, namespace, %(path)s, %(media_type)s, %(sha256)s, %(size_bytes)s, %(e
 FROM item_versions WHERE uid = %(uid)s AND namespace = %(namespace)s;
 
 -- name: waiting
--- Those of these items that a vector of their text would serve.
-SELECT key, id, source_hash FROM items
-WHERE namespace = %(namespace)s AND id = ANY(%(ids)s) AND active AND embedding_status IN ('pending', 'failed')
-ORDER BY namespace, id FOR NO KEY UPDATE;
+-- Those of these items that still have these texts, and wait for a vector.
+SELECT i.key, i.id, i.source_hash FROM unnest(%(ids)s::text[], %(hashes)s::text[]) AS w (id, hash)
+JOIN items i ON i.namespace = %(namespace)s AND i.id = w.id AND i.source_hash = w.hash
+WHERE i.active AND i.embedding_status IN ('pending', 'failed')
+ORDER BY i.namespace, i.id FOR NO KEY UPDATE OF i;
 
 -- name: relate
 -- Between entries that are there; what is related already stays as it is.

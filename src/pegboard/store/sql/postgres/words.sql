@@ -1,7 +1,7 @@
 -- name: ranked
 -- BM25 as FTS5 of SQLite has it: k1 1.2, b 0.75, fields weighted. A weight comes with the factor k1 + 1 in it,
 -- and `tilt` is k1 * b / average length. From the terms alone; only the first are then looked at for the filters.
--- Where items are looked for by some terms and scored by all, the scores by all come with it.
+-- Where items are looked for by some terms and scored by all, what the others add to the score comes with it.
 WITH asked AS (SELECT * FROM unnest(%(terms)s::text[], %(weights)s::float8[]) AS t (term, weight)),
 matched AS MATERIALIZED (
   SELECT p.item_key, sum(a.weight * p.frequency
@@ -11,14 +11,15 @@ matched AS MATERIALIZED (
   ORDER BY score DESC, p.item_key LIMIT %(limit)s),
 placed AS (
   SELECT item_key, score, row_number() OVER (ORDER BY score DESC, item_key) AS place FROM matched),
-whole AS (
+others AS (
   SELECT p.item_key, sum(a.weight * p.frequency / (p.frequency + 0.3 + p.length * %(tilt)s::float8)) AS score
-  FROM unnest(%(all_terms)s::text[], %(all_weights)s::float8[]) AS a (term, weight)
-  JOIN item_terms p ON p.term = a.term AND p.item_key = ANY(
-    ARRAY(SELECT item_key FROM placed WHERE place <= %(scored)s))
+  FROM unnest(%(other_terms)s::text[], %(other_weights)s::float8[]) AS a (term, weight)
+  CROSS JOIN LATERAL (SELECT t.item_key, t.frequency, t.length FROM item_terms t
+    WHERE t.term = a.term AND t.item_key = ANY(
+      ARRAY(SELECT item_key FROM placed WHERE place <= %(scored)s)) OFFSET 0) AS p
   GROUP BY p.item_key)
 SELECT p.item_key, i.id, p.score, w.score
-FROM placed p LEFT JOIN whole w ON w.item_key = p.item_key LEFT JOIN items i ON i.key = CASE WHEN p.place <= %(looked_at)s THEN p.item_key END
+FROM placed p LEFT JOIN others w ON w.item_key = p.item_key LEFT JOIN items i ON i.key = CASE WHEN p.place <= %(looked_at)s THEN p.item_key END
   -- include: filters
 ORDER BY p.place;
 
@@ -42,17 +43,20 @@ SELECT i.key, i.id FROM items i WHERE i.key = ANY(%(keys)s)
 SELECT p.item_key, sum(a.weight * p.frequency
   / (p.frequency + 0.3 + p.length * %(tilt)s::float8))
 FROM unnest(%(terms)s::text[], %(weights)s::float8[]) AS a (term, weight)
-JOIN item_terms p ON p.term = a.term AND p.item_key = ANY(%(keys)s)
+CROSS JOIN LATERAL (SELECT t.item_key, t.frequency, t.length FROM item_terms t
+  WHERE t.term = a.term AND t.item_key = ANY(%(keys)s) OFFSET 0) AS p
 GROUP BY p.item_key;
 
 -- name: frequencies
 -- Known terms: how many items the commonest had when they were last counted, and how many the others have.
+-- Whoever does not see the count of the whole board adds up those of what he sees.
 SELECT t.term, c.items, CASE WHEN c.items IS NULL
   THEN (SELECT count(*) FROM item_terms p WHERE p.term = t.term) END
 FROM unnest(%(terms)s::text[]) AS t (term)
-LEFT JOIN (SELECT term, sum(items)::bigint AS items FROM common_terms
-  WHERE term = ANY(%(terms)s::text[]) GROUP BY term
-  HAVING sum(items) >= %(least)s) AS c ON c.term = t.term
+CROSS JOIN LATERAL (SELECT coalesce(
+  (SELECT w.items FROM common_terms w WHERE w.term = t.term AND w.namespace = ''),
+  (SELECT sum(s.items)::bigint FROM common_terms s WHERE s.term = t.term AND s.namespace <> ''
+    HAVING sum(s.items) >= %(least)s)) AS items) AS c
 WHERE EXISTS (SELECT 1 FROM item_terms p WHERE p.term = t.term);
 
 -- name: counted
@@ -99,3 +103,7 @@ JOIN census c ON c.namespace = p.namespace
 WHERE i.visibility = 'public' GROUP BY p.term, p.namespace, c.items
 HAVING count(*) >= greatest(c.items / %(common)s, %(least_common)s)
   OR p.term IN (SELECT term FROM item_terms GROUP BY term HAVING count(*) >= %(least)s);
+
+-- name: count_common_of_all
+INSERT INTO common_terms (term, namespace, items)
+SELECT term, '', sum(items) FROM common_terms GROUP BY term HAVING sum(items) >= %(least)s;

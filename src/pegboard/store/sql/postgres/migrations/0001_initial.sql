@@ -196,7 +196,8 @@ CREATE TABLE word_variants (
   PRIMARY KEY (variant, word, namespace)
 );
 
--- Terms that a large part of a large board has, counted when the board has changed much.
+-- Terms that a large part of a large board has, counted when the board has changed much. Those of the whole board
+-- have no namespace.
 CREATE TABLE common_terms (
   term text COLLATE "C" NOT NULL,
   namespace text COLLATE "C" NOT NULL,

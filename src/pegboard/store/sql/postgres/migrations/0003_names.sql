@@ -278,7 +278,7 @@ BEGIN
   counted AS MATERIALIZED (
     SELECT lexeme, word, greatest(1, coalesce(
       (SELECT sum(c.items) FROM common_terms c
-        WHERE c.term = lexeme AND (namespaces IS NULL OR c.namespace = ANY (namespaces))),
+        WHERE c.term = lexeme AND c.namespace <> '' AND (namespaces IS NULL OR c.namespace = ANY (namespaces))),
       (SELECT count(*) FROM (
         SELECT 1 FROM item_texts t JOIN items i ON i.key = t.item_key AND i.namespace = t.namespace
         WHERE t.kind = wanted_kind AND t.fts @@ word AND i.active AND i.visibility = 'public'
