@@ -155,8 +155,10 @@ def readable(item_id: str) -> Iterator[None]:
 
 
 def _texts(name: str, found: tuple[str, ...]) -> tuple[str, ...]:
-    if not all(isinstance(each, str) for each in found):
-        raise TypeError(f"{name} has something in it that is no text")
+    try:
+        "".join(found)
+    except TypeError:
+        raise TypeError(f"{name} has something in it that is no text") from None
     return found
 
 

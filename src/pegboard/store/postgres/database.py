@@ -100,11 +100,14 @@ class Database:
             return work(current)
 
         def once() -> T:
-            with self.pool.connection() as tx:
+            tx = self.pool.getconn()
+            try:
                 if self.caller is None:
                     return work(tx)
                 with self._transaction(tx):
                     return work(tx)
+            finally:
+                self.pool.putconn(tx)
 
         return self._insist(once)
 

@@ -7,6 +7,7 @@ in here would be one of the whole result.
 import json
 from collections.abc import Sequence
 from datetime import datetime
+from typing import cast
 
 from psycopg import Connection, DataError
 from psycopg.abc import Buffer
@@ -39,6 +40,15 @@ class _MomentLoader(Loader):
 
 
 def _array(values: Sequence[object]) -> str:
+    """Numbers and texts all at once, anything else one by one."""
+    kinds = set(map(type, values))
+    if kinds <= {int, float}:
+        return "{" + ",".join(map(repr, values)) + "}"
+    if kinds == {str}:
+        texts = "\0".join(cast("Sequence[str]", values))
+        if texts.count("\0") == len(values) - 1:
+            escaped = texts.replace("\\", "\\\\").replace('"', '\\"')
+            return '{"' + escaped.replace("\0", '","') + '"}'
     return "{" + ",".join([_element(value) for value in values]) + "}"
 
 
