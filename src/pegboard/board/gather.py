@@ -115,8 +115,8 @@ class _Gathering:
         """Threads with their own way to the database, if there are any."""
         self.meaning: Future[Vector] = Future()
         """The query's vector, for whoever does not wait for what is near it."""
-        self.sought: Future[Mapping[Leg, WordQuery]] = Future()
-        """What is to be scored by words once it is found by meaning."""
+        self.sought: Future[Mapping[Leg, Words]] = Future()
+        """The legs by whose words is to be scored what meaning finds."""
         self.notices: list[str] = []
         self.embed_seconds = 0.0
         self.frequencies: dict[str, int] = {}
@@ -130,8 +130,7 @@ class _Gathering:
         try:
             legs = {} if asked and self.mode is Mode.VECTOR else self._by_words()
         finally:
-            unknown = {leg: words.query for leg, words in legs.items() if not words.found.whole}
-            self.sought.set_result(unknown)
+            self.sought.set_result({k: words for k, words in legs.items() if not words.found.whole})
         named = self._named()
         words_done = time.perf_counter()
         meanings = self._meanings(legs, named) if asked and self.beside else Looked()
@@ -178,11 +177,13 @@ class _Gathering:
 
     def meant_and_near(self, embedder: Embedder) -> Meant:
         meant = self._with_near(self.meant(embedder), embedder)
-        keys = [hit.key for hit in meant.near or ()]
-        score = self.store.index.keyword_scores
-        return meant._replace(
-            words={leg: score(query, keys) for leg, query in self.sought.result().items()}
-        )
+        legs = self.sought.result().items()
+        return meant._replace(words={leg: self._by_terms(words, meant) for leg, words in legs})
+
+    def _by_terms(self, words: Words, meant: Meant) -> dict[int, float]:
+        """How those score that only meaning has found."""
+        keys = [hit.key for hit in meant.near or () if hit.key not in words.found.scores]
+        return self.store.index.keyword_scores(words.query, keys)
 
     def _meanings(self, legs: Mapping[Leg, Words], named: Sequence[LegHit]) -> Looked:
         """How near those are that words have found, while others are still looked for."""
