@@ -1,10 +1,10 @@
 """Ask the legs: everything the board has to say to a query, before it is weighed."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from pegboard.errors import EmbeddingError
 from pegboard.model import (
@@ -23,6 +23,8 @@ from pegboard.search.fusion import Candidate, Evidence
 from pegboard.search.query import Query, choose, known_share
 from pegboard.search.spelling import MOST_READINGS, SHORTEST, endings, nearest
 from pegboard.text import terms, variants
+
+Number = TypeVar("Number", int, float)
 
 MOST_NAMED = 50
 MOST_MISSPELLED = 8
@@ -311,7 +313,7 @@ class _Gathering:
             ranked[Leg.VECTOR] = meaning
         ranks = {leg: {hit.key: hit.rank for hit in hits} for leg, hits in ranked.items()}
         return Evidence(
-            candidates=tuple(_candidate(key, ids[key], scores, ranks) for key in ids),
+            candidates=_candidates(ids, scores, ranks),
             legs=frozenset(scores),
             best=best,
             known={leg: words.known for leg, words in legs.items()},
@@ -360,15 +362,20 @@ class _Gathering:
         return found
 
 
-def _candidate(
-    key: int,
-    item_id: ItemId,
+def _candidates(
+    ids: Mapping[int, ItemId],
     scores: Mapping[Leg, Mapping[int, float]],
     ranks: Mapping[Leg, Mapping[int, int]],
-) -> Candidate:
-    return Candidate(
-        key=key,
-        id=item_id,
-        scores={leg: known[key] for leg, known in scores.items() if key in known},
-        ranks={leg: known[key] for leg, known in ranks.items() if key in known},
-    )
+) -> tuple[Candidate, ...]:
+    own_scores, own_ranks = _by_item(ids, scores), _by_item(ids, ranks)
+    return tuple([Candidate(key, ids[key], own_scores[key], own_ranks[key]) for key in ids])
+
+
+def _by_item(
+    keys: Iterable[int], by_leg: Mapping[Leg, Mapping[int, Number]]
+) -> dict[int, dict[Leg, Number]]:
+    found: dict[int, dict[Leg, Number]] = {key: {} for key in keys}
+    for leg, known in by_leg.items():
+        for key in found.keys() & known.keys():
+            found[key][leg] = known[key]
+    return found

@@ -107,9 +107,9 @@ class LargeFiles:
         """Upload what is large and not stored yet; the transaction belongs inside.
 
         What is stored already is looked for; with `check` it is read, and uploaded again if it is
-        not right. What
-        the transaction did not need is removed at the end, unless it raised an error that leaves
-        open whether it was committed (`unsure`), or the process was killed: see `unused`.
+        not right. What the transaction did not need is removed at the end, unless it raised an
+        error that leaves open whether it was committed (`unsure`), or the process was killed: see
+        `unused`.
         """
         contents = _large(items) if self._blobs else {}
         there, looked = self._look(items, contents, check=check) if contents else (set(), {})
