@@ -15,6 +15,8 @@ from pegboard.store.blobs.storage import Blobs
 
 LARGE = 65_536
 QUICK = Patience(connect_seconds=1.0, request_seconds=1.0, retries=1, retry_seconds=2.0)
+LASTING = Patience(retries=8)
+"""For a server that is well. Where the threads of moto's trip over one another, it answers 500."""
 KEYS = {"AWS_ACCESS_KEY_ID": "an-access-key", "AWS_SECRET_ACCESS_KEY": "a-secret-of-mine"}
 SERVER = """
 import sys

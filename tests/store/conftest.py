@@ -1,7 +1,7 @@
 import uuid
 
 import pytest
-from blobs_parts import ask, in_bucket, s3_server
+from blobs_parts import LASTING, ask, in_bucket, s3_server
 from nearest_parts import opened
 from rights_parts import fill
 
@@ -48,7 +48,8 @@ def blobs(request, tmp_path):
     """Each kind of blob storage, with nothing in it."""
     if request.param == "folder":
         return FolderBlobs(tmp_path / "kept" / "files")
-    return in_bucket(request.getfixturevalue("s3"), request.getfixturevalue("bucket"))
+    s3, bucket = request.getfixturevalue("s3"), request.getfixturevalue("bucket")
+    return in_bucket(s3, bucket, LASTING)
 
 
 @pytest.fixture(scope="session")

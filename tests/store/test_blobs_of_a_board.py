@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from blobs_parts import LARGE, content_of, everything, in_bucket, with_file
+from blobs_parts import LARGE, LASTING, content_of, everything, in_bucket, with_file
 
 from making import by_hand, entry_of, make_file, make_item, purge
 from pegboard.board import maintain
@@ -54,7 +54,8 @@ def where(request, kinds, tmp_path):
 def blobs(request, kinds, tmp_path):
     if kinds[1] == "folder":
         return FolderBlobs(tmp_path / "kept" / "files")
-    return in_bucket(request.getfixturevalue("s3"), request.getfixturevalue("bucket"))
+    s3, bucket = request.getfixturevalue("s3"), request.getfixturevalue("bucket")
+    return in_bucket(s3, bucket, LASTING)
 
 
 @pytest.fixture
@@ -351,7 +352,7 @@ def test_while_the_bucket_is_down_a_put_fails_as_a_whole_and_loses_nothing(
 UPLOADS_AND_WAITS = """
 import sys
 from pathlib import Path
-from blobs_parts import LARGE, content_of, with_file
+from blobs_parts import LARGE, LASTING, content_of, with_file
 from pegboard.store.blobs.folder import FolderBlobs
 from pegboard.store.opening import open_store
 

@@ -33,7 +33,8 @@ WHOLE = 2_000
 HALVES = 4_000
 """Dimensions that it can index with half of the bits; of longer vectors, all are compared."""
 SPARE = 20
-"""More than are wanted are taken from an index of halves, which may confuse what is about equal."""
+"""More than are wanted are taken from the index: some may be hidden, and one of halves may confuse
+what is about equal."""
 
 
 class Nearest:
@@ -56,17 +57,19 @@ class Nearest:
         bounded = bool(filters) or self._db.caller is not None
         if not self._indexed(fingerprint) or (bounded and self._few_are_left(filters)):
             return self._db.rows(queries["exact"], ask)
-        near = with_numbers(
-            queries["near" if target.dimension <= WHOLE else "near_by_halves"],
-            dimension=target.dimension,
-            fingerprint=fingerprint,
-            limit=limit,
-            reach=limit + SPARE,
-        )
-        found = self._db.rows(near, ask, prepare=not bounded)
-        if len(found) < limit:  # the scan was given up: much of what is near is not for this one
-            return self._db.rows(queries["exact"], ask)
-        return found
+        for way in _ways(target, bounded=bounded):
+            near = with_numbers(
+                queries[way],
+                dimension=target.dimension,
+                fingerprint=fingerprint,
+                limit=limit,
+                reach=limit + SPARE,
+            )
+            found = self._db.rows(near, ask, prepare=not bounded)
+            if len(found) >= limit:
+                return found
+        # The scan was given up: much of what is near is not for this one.
+        return self._db.rows(queries["exact"], ask)
 
     def scores(self, query: Vector, target: Fingerprint, keys: Sequence[int]) -> dict[int, float]:
         fingerprint = known_fingerprint(self._db, target) if keys else None
@@ -168,6 +171,13 @@ class Nearest:
             return False
         params = {"fingerprint": fingerprint, "few": INDEXED_FROM}
         return bool(self._db.rows(SQL["enough"].replace("{table}", table), params))
+
+
+def _ways(target: Fingerprint, *, bounded: bool) -> list[str]:
+    """The queries that go by the index, the quickest first; the next finds what it does not."""
+    if target.dimension > WHOLE:
+        return ["near_by_halves"]
+    return ["near"] if bounded else ["near_at_all", "near"]
 
 
 @contextmanager

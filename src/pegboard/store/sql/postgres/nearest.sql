@@ -1,3 +1,14 @@
+-- name: near_at_all
+-- Without filters nearly all that is near can be shown. So the index is asked alone, for a few more than are wanted:
+-- the planner believes that the join leaves little, and on a board of middle size would rather compare all.
+WITH near AS MATERIALIZED (
+  SELECT v.item_key, v.namespace, -(v.embedding::vector(:dimension) <#> %(query)s) AS score
+  FROM vectors v WHERE v.fingerprint = :fingerprint
+  ORDER BY v.embedding::vector(:dimension) <#> %(query)s LIMIT :reach)
+SELECT i.key, i.id, n.score FROM near n JOIN items i ON i.key = n.item_key AND i.namespace = n.namespace WHERE true
+  -- include: filters
+ORDER BY n.score DESC, i.id, i.key LIMIT :limit;
+
 -- name: near
 -- By the index of this fingerprint, if it has one: the scan goes on until enough have passed the filters. What
 -- it finds is nearly in order, so it is put in order once more. Names with a colon are numbers that stand in the
