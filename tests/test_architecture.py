@@ -46,6 +46,7 @@ LOADS_LATE = {
     "cli/serving.py": ("serve", "live"),
     "cli/measuring.py": ("measure",),
     "cli/database.py": ("database",),
+    "embed/choose.py": ("embed",),
     "store/opening.py": ("store",),
 }
 """Rooms that take long to load, and who may enter them only when they are needed."""

@@ -1,19 +1,12 @@
 """Which embedder a specification asks for."""
 
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 
-from pegboard.embed.cache import VectorCache
 from pegboard.embed.device import check_device
 from pegboard.embed.hashed import HashedEmbedder
-from pegboard.embed.http import Address, HttpService, checked_url
-from pegboard.embed.keys import check_reference, look_up
-from pegboard.embed.known import known_model
 from pegboard.embed.local import LocalEmbedder
-from pegboard.embed.named import Named, NamedService
 from pegboard.embed.parts import PartsEmbedder
-from pegboard.embed.service import Manner, Service, ServiceEmbedder
 from pegboard.errors import ConfigError
 from pegboard.model import ModelSpec
 from pegboard.ports import Embedder
@@ -22,8 +15,6 @@ PROVIDERS = ("local", "test", "disabled", "openai-compatible", "local-http", "py
 PACKAGED_MODEL = "all-MiniLM-L6-v2"
 PACKAGED_DIMENSION = 384
 TEST_DIMENSION = 256
-OWN_PROMPTS = "sentence-transformers"
-"""Of pydantic-ai's providers, the one that puts the prefixes before the texts itself."""
 
 
 def make_embedder(
@@ -49,10 +40,10 @@ def make_embedder(
         case "disabled":
             return None
         case "openai-compatible" | "local-http" | "pydantic-ai":
-            manner = _manner(spec)._replace(batch_size=batch_size, max_retries=max_retries)
-            service = _service(spec, manner, timeout_seconds, environ)
-            kept = VectorCache(cache, _scope(spec)) if cache else None
-            return PartsEmbedder(ServiceEmbedder(service, manner, kept))
+            from pegboard.embed.services import Effort, make_service  # most boards need none
+
+            effort = Effort(batch_size, timeout_seconds, max_retries)
+            return PartsEmbedder(make_service(spec, effort, environ, cache))
     raise ConfigError(
         f"there is no embedding provider {spec.provider!r}", f"use one of: {', '.join(PROVIDERS)}"
     )
@@ -71,52 +62,3 @@ def _local(spec: ModelSpec, device: str, threads: int) -> LocalEmbedder:
         )
     check_device(device)
     return LocalEmbedder(threads=threads, device=device)
-
-
-def _manner(spec: ModelSpec) -> Manner:
-    if not spec.model:
-        raise ConfigError(f"the provider {spec.provider} needs embed.model")
-    plain = Manner(spec.provider, spec.model, spec.dimension)
-    if spec.provider != "pydantic-ai":
-        return plain.knowing(known_model(spec.model))
-    maker, colon, name = spec.model.partition(":")
-    if not (maker and colon and name):
-        raise ConfigError(
-            f"embed.model is {spec.model!r}; with pydantic-ai it must be provider:model",
-            "for instance openai:text-embedding-3-small",
-        )
-    known = plain.knowing(known_model(name))
-    return known._replace(query="", document="") if maker == OWN_PROMPTS else known
-
-
-def _service(
-    spec: ModelSpec, manner: Manner, timeout_seconds: float, environ: Mapping[str, str]
-) -> Service:
-    check_reference(spec.api_key)
-    key = partial(look_up, spec.api_key, environ)
-    # Many services refuse even the dimension that a model has anyway, if they are asked for it.
-    asked = spec.dimension if spec.dimension != _own_dimension(spec) else 0
-    if spec.provider == "pydantic-ai":
-        return NamedService(Named(spec.model, spec.base_url, asked, timeout_seconds), key)
-    own_network = spec.provider == "local-http"
-    return HttpService(
-        Address(
-            checked_url(spec.base_url, provider=spec.provider, plain=own_network),
-            spec.model,
-            asked,
-            timeout_seconds,
-            direct=own_network,
-        ),
-        key,
-    )
-
-
-def _own_dimension(spec: ModelSpec) -> int:
-    name = spec.model.partition(":")[2] if spec.provider == "pydantic-ai" else spec.model
-    known = known_model(name)
-    return known.dimension if known else 0
-
-
-def _scope(spec: ModelSpec) -> str:
-    """The place too: two services may call different models by the same name."""
-    return "\0".join((spec.provider, spec.base_url, spec.model, str(spec.dimension)))
