@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import threading
 import time
 from array import array
 from collections.abc import Sequence
@@ -198,3 +199,11 @@ def by_hand(store, sql, **params):
         return store.database.rows(sql, params)
     named = re.sub(r":(\w+)", r"%(\1)s", sql)
     return store.database.write(lambda tx: run(tx, named, params))
+
+
+def until(happened, bound: float = 30.0) -> None:
+    """Waits for it, and not for ever."""
+    deadline = time.monotonic() + bound
+    while not happened():
+        assert time.monotonic() < deadline, "it did not happen"
+        threading.Event().wait(0.01)

@@ -1,11 +1,11 @@
 """What was queued for a model that the board has left, and indexes that a killed worker owed."""
 
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
+from making import until
 from pegboard.board.maintain import quiet
 from pegboard.board.worker import TRIED_EVERY, Worker, WorkerSettings
 from pegboard.embed.hashed import HashedEmbedder
@@ -17,13 +17,6 @@ from pegboard.store.postgres import nearest
 STORES = ("sqlite", "postgres")
 NEW_SPEC = ModelSpec("test", dimension=64)
 INDEXES = "SELECT count(*) FROM pg_indexes WHERE indexname LIKE '%hnsw%'"
-
-
-def until(happened) -> None:
-    deadline = time.monotonic() + 30.0
-    while not happened():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.01)
 
 
 def test_what_was_put_for_the_old_model_while_the_board_switched_is_embedded_by_the_new(

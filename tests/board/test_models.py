@@ -2,11 +2,11 @@
 
 import signal
 import threading
-import time
 
 import pytest
 
 from embedding_server import running_server, status, well
+from making import until
 from pegboard.app import Pegboard
 from pegboard.board.worker import Worker, WorkerSettings, together
 from pegboard.embed import service
@@ -43,13 +43,6 @@ def one_batch(board: Pegboard, size: int = 1) -> bool:
     worker = board.worker()
     worker.settings = worker.settings._replace(batch_size=size)
     return worker.step()
-
-
-def until(happened, bound: float = BOUND) -> None:
-    deadline = time.monotonic() + bound
-    while not happened():
-        assert time.monotonic() < deadline, "it did not happen"
-        threading.Event().wait(0.01)
 
 
 @pytest.fixture

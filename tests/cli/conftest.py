@@ -126,3 +126,15 @@ def sql(board):
             connection.close()
 
     return run
+
+
+@pytest.fixture
+def there(pegboard, tools, postgres_url):
+    """Runs a command on a PostgreSQL board with the five tools."""
+
+    def run(*args):
+        return pegboard(*args, "--board", postgres_url)
+
+    for command in (("add", "folder", "tools"), ("sync",)):
+        assert run(*command).code == 0
+    return run

@@ -92,47 +92,43 @@ def test_a_state_that_there_is_not_is_refused(pegboard, board):
 
 
 @pytest.fixture
-def there(pegboard, tools, postgres_url):
-    """Runs a command on a PostgreSQL board with the same five tools."""
-
-    def run(*args):
-        return pegboard(*args, "--board", postgres_url)
-
-    for command in (("add", "folder", "tools"), ("sync",)):
-        assert run(*command).code == 0
+def labelled(there, postgres_url):
+    """The same, with what the filters ask for said of the tools."""
     with psycopg.connect(postgres_url) as connection:
         for name, values in SET.items():
             lists = values.replace("'[", "'{").replace("]'", "}'")
             connection.execute(f"UPDATE items SET {lists} WHERE name = '{name}'".encode())
-    return run
+    return there
 
 
-def test_on_postgres_only_such_items_are_found(there):
+def test_on_postgres_only_such_items_are_found(labelled):
     for options, expected in ASKED:
         for mode in ("hybrid", "vector"):
-            ran = there(
+            ran = labelled(
                 "search", "send a message to a customer", *options, "--mode", mode, "--json"
             )
             assert found(ran) == expected, (options, mode)
 
 
-def test_on_postgres_a_value_that_no_item_has_finds_nothing_and_says_so(there):
+def test_on_postgres_a_value_that_no_item_has_finds_nothing_and_says_so(labelled):
     for value in HOSTILE:
         for option in ("--author", "--skill"):
-            ran = there("search", "send a message", option, value)
+            ran = labelled("search", "send a message", option, value)
             assert (ran.code, ran.out) == (1, ""), (option, value[:20], ran.err)
             assert "perhaps the filters leave nothing" in ran.err
 
 
-def test_on_postgres_thousands_of_values_are_any_of_them(there):
+def test_on_postgres_thousands_of_values_are_any_of_them(labelled):
     many = [each for n in range(5_000) for each in ("--author", f"nobody {n}")]
-    assert found(there("search", "message", *many, "--author", "Ben", "--json")) == {"pin_message"}
+    assert found(labelled("search", "message", *many, "--author", "Ben", "--json")) == {
+        "pin_message"
+    }
 
 
-def test_on_postgres_what_is_gone_is_shown_to_those_who_ask_for_it(there, tools):
+def test_on_postgres_what_is_gone_is_shown_to_those_who_ask_for_it(labelled, tools):
     tools.path("mail/send_email").unlink()
-    assert there("sync").code == 0
+    assert labelled("sync").code == 0
     search = ("search", "send email", "--json", "--state")
-    assert "send_email" not in found(there(*search, "active"))
-    assert found(there(*search, "inactive")) == {"send_email"}
-    assert {"send_email", "post_message"} <= found(there(*search, "all"))
+    assert "send_email" not in found(labelled(*search, "active"))
+    assert found(labelled(*search, "inactive")) == {"send_email"}
+    assert {"send_email", "post_message"} <= found(labelled(*search, "all"))

@@ -449,18 +449,6 @@ def test_a_board_that_asks_nobody_has_nothing_to_allow(pegboard, board):
 # The same on a PostgreSQL board.
 
 
-@pytest.fixture
-def there(pegboard, tools, postgres_url):
-    """Runs a command on a PostgreSQL board with the five tools."""
-
-    def run(*args):
-        return pegboard(*args, "--board", postgres_url)
-
-    for command in (("add", "folder", "tools"), ("sync",)):
-        assert run(*command).code == 0
-    return run
-
-
 def test_a_change_of_model_on_postgres_is_queued_shown_finished_and_taken_back(there):
     before = there("search", "refund", "--json").json
     queued = use(there, "--queue-only", "--json").json

@@ -118,7 +118,7 @@ class _Gathering:
         self.meaning: Future[Vector] = Future()
         """The query's vector, for whoever does not wait for what is near it."""
         self.sought: Future[Mapping[Leg, Words]] = Future()
-        """The legs by whose words is to be scored what meaning finds."""
+        """The legs whose words are to score what meaning finds."""
         self.notices: list[str] = []
         self.embed_seconds = 0.0
         self.frequencies: dict[str, int] = {}

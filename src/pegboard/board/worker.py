@@ -33,8 +33,6 @@ IDLE = 0.05
 """Seconds between looks at an empty queue that somebody is filling."""
 ADVANCE_SECONDS = 10.0
 """How often a worker that has nothing to do sees whether a change of model can go on."""
-
-
 TRIED_EVERY = 8
 """At so many batches one is for a task that failed before: it is not to wait for a backfill."""
 

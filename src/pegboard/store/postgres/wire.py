@@ -1,4 +1,4 @@
-"""Lists, JSON and times on the wire, at half of what the driver's way for all types costs a search.
+"""Lists, JSON and times on the wire, for the few types we send: a search sends many.
 
 What Python cannot hold comes as the text it is, so that whoever reads the row can name it: an error
 in here would be one of the whole result.
