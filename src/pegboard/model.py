@@ -354,6 +354,24 @@ class LegHit(NamedTuple):
     score: float
 
 
+class FirstLook(NamedTuple):
+    """What the board knows of a query's terms, and the items that it names."""
+
+    frequencies: dict[str, int]
+    """About how many items have each term; 0 for a rare one, nothing for an unknown one."""
+    named: list[LegHit]
+    """Items whose whole name the query is, but for case and separators."""
+
+
+class Spellings(NamedTuple):
+    """Words of names, aliases and labels that others may have been meant to be."""
+
+    near: list[str]
+    """Those that one letter less makes one of what was asked for."""
+    longer: Mapping[str, list[str]]
+    """By its beginning, those that begin like it, in alphabetical order."""
+
+
 class WordQuery(NamedTuple):
     """Terms for a leg over words."""
 

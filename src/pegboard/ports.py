@@ -12,6 +12,7 @@ from pegboard.model import (
     Filters,
     Finding,
     Fingerprint,
+    FirstLook,
     Item,
     ItemId,
     KeptVectors,
@@ -21,6 +22,7 @@ from pegboard.model import (
     PutReport,
     Rejection,
     SourceRecord,
+    Spellings,
     Task,
     Vector,
     WordHits,
@@ -263,9 +265,13 @@ class Models(Protocol):
 class Index(Protocol):
     """The legs. Filters apply before ranking; equal scores are ordered by id."""
 
-    def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
-        """About how many items have each term; 0 for a rare one, nothing for an unknown one."""
+    def first_look(
+        self, terms: Sequence[str], name_key: str, filters: Filters, limit: int
+    ) -> FirstLook:
+        """The frequencies of all terms, whatever the filters, and as many named items as asked."""
         ...
+
+    def frequencies(self, terms: Sequence[str]) -> dict[str, int]: ...
 
     def keyword(self, query: WordQuery, filters: Filters, limit: int) -> WordHits:
         """BM25 over all fields, for items with any term of the lead or, if asked, with every."""
@@ -287,16 +293,10 @@ class Index(Protocol):
         """Those of these items that the filters leave."""
         ...
 
-    def named(self, name_key: str, filters: Filters, limit: int) -> list[LegHit]:
-        """Items whose whole name this is, but for case and separators."""
-        ...
-
-    def words_near(self, variants: Sequence[str]) -> list[str]:
-        """Words of names, aliases and labels that one letter less makes one of these."""
-        ...
-
-    def words_from(self, beginning: str, limit: int) -> list[str]:
-        """Such words that begin like this, as many as the limit, in alphabetical order."""
+    def words_like(
+        self, variants: Sequence[str], beginnings: Sequence[str], limit: int
+    ) -> Spellings:
+        """As many as the limit for each beginning."""
         ...
 
     def entries(self, keys: Sequence[int]) -> dict[int, Entry]: ...

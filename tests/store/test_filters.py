@@ -58,7 +58,7 @@ def found(store, embedder, way, filters, limit=10):
         "meaning": lambda: store.index.vector(
             embedder.embed_query("letter"), embedder.fingerprint, filters, limit
         ),
-        "name": lambda: store.index.named(name_key("letter"), filters, limit),
+        "name": lambda: store.index.first_look([], name_key("letter"), filters, limit).named,
     }
     return sorted(hit.id.rpartition(":")[2] for hit in ask[way]())
 

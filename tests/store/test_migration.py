@@ -117,15 +117,14 @@ def test_the_next_sync_fills_in_names_spelling_and_vectors(old):
     settings = Settings(embed=EmbedSettings(provider="test"))
     with Pegboard(SqliteStore(old), settings) as board:
         index = board.store.index
-        assert index.named(name_key("run query"), Filters(), 5) == []
-        assert index.words_near(variants("leter")) == []
+        assert index.first_look([], name_key("run query"), Filters(), 5).named == []
+        assert index.words_like(variants("leter"), [], 5).near == []
         outcome = board.sync()
         assert (outcome.sources[0].changed, outcome.sources[0].error) == (len(TOOLS), "")
         assert outcome.work.embedded == len(TOOLS)
-        assert [h.id for h in index.named(name_key("run query"), Filters(), 5)] == [
-            "mcptools:mail:runQuery"
-        ]
-        assert index.words_near(variants("leter")) == ["letter"]
+        look = index.first_look([], name_key("run query"), Filters(), 5)
+        assert [hit.id for hit in look.named] == ["mcptools:mail:runQuery"]
+        assert index.words_like(variants("leter"), [], 5).near == ["letter"]
         assert board.search("run query").hits[0].name == "runQuery"
         assert board.search("send leter").hits[0].name == "send_letter"
         assert {entry.text_version for entry in board.store.items.page(0, 9)} == {TEXT_VERSION}

@@ -165,7 +165,14 @@ STEPS: dict[str, tuple[Callable[[PostgresStore], object], list[str]]] = {
         lambda s: s.items.retire_under("source8", ["folder8"], [], s.now()),
         ["items_source", "embedding_tasks_entity_id"],
     ),
-    "whole name": (lambda s: s.index.named("tool9", Filters(), 10), ["items_name_key"]),
+    "first look": (
+        lambda s: s.index.first_look(["some99"], "tool9", Filters(), 10),
+        ["items_name_key", "item_terms_pkey"],
+    ),
+    "whole name in a namespace": (
+        lambda s: s.index.first_look([], "tool9", NOWHERE, 10),
+        ["items_name_key"],
+    ),
     "rare word": (lambda s: s.index.keyword(words("tool9"), Filters(), 10), ["item_terms_pkey"]),
     "words in a namespace": (
         lambda s: s.index.keyword(words("word9", "some9"), NOWHERE, 10),
@@ -176,8 +183,11 @@ STEPS: dict[str, tuple[Callable[[PostgresStore], object], list[str]]] = {
         ["item_terms"],
     ),
     "frequencies": (lambda s: s.index.frequencies(["some99"]), ["item_terms_pkey"]),
-    "spelling": (lambda s: s.index.words_near(["tool9", "tol9"]), ["word_variants_pkey"]),
-    "beginnings": (lambda s: s.index.words_from("tool19", 5), ["word_variants_pkey"]),
+    "spelling": (lambda s: s.index.words_like(["tool9", "tol9"], [], 5), ["word_variants_pkey"]),
+    "beginnings": (
+        lambda s: s.index.words_like([], ["tool19", "tool2"], 5),
+        ["word_variants_pkey"],
+    ),
     "meaning": (
         lambda s: s.index.vector(gauss("q", DIMENSION), EMBEDDED, Filters(), 10),
         ["tool_vectors_hnsw_1", "items_pkey|items_seen"],

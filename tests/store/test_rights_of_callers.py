@@ -95,8 +95,9 @@ def test_words_that_only_others_have_are_unknown(store, person):
     for name in FOUND:
         known = name in seen
         assert (name in store.index.frequencies([name])) == known
-        assert (store.index.words_near(variants(f"{name}y")) == [name]) == known
-        assert (store.index.words_from(name[:6], 5) != []) == any(
+        like = store.index.words_like(variants(f"{name}y"), [name[:6]], 5)
+        assert (like.near == [name]) == known
+        assert (like.longer[name[:6]] != []) == any(
             each.startswith(name[:6]) for each in seen & FOUND
         )
         query = WordQuery((name,), (name,))

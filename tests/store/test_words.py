@@ -6,7 +6,7 @@ import random
 import pytest
 
 from making import SOURCE, by_hand, entry_of, filler, make_item, purge, retire, word_hits
-from pegboard.model import Filters, ItemId, WordQuery
+from pegboard.model import Filters, FirstLook, ItemId, Spellings, WordQuery
 from pegboard.search.query import parse
 from pegboard.store import limits
 from pegboard.store.sqlite import words
@@ -314,15 +314,31 @@ def test_words_of_names_aliases_and_labels_are_found_by_their_variants(store):
     )
     for word in ("create", "issue", "tracker", "boards", "ticket", "urgent"):
         for wrong in (word[1:], word[:-1], f"{word}x", word[1] + word[0] + word[2:]):
-            assert word in store.index.words_near(variants(wrong)), wrong
-    assert store.index.words_near(variants("prse")) == []
+            assert word in store.index.words_like(variants(wrong), [], 9).near, wrong
+    assert store.index.words_like(variants("prse"), [], 9).near == []
 
 
 def test_words_are_found_by_their_beginning_as_many_as_asked_for(store):
     store.items.put([make_item("convert"), make_item("conversation"), make_item("other")], None)
-    assert set(store.index.words_from("conv", 9)) == {"convert", "conversation"}
-    assert len(store.index.words_from("conv", 1)) == 1
-    assert store.index.words_from("zzz", 9) == []
+    found = store.index.words_like([], ["conv", "oth", "zzz"], 9)
+    assert found.longer == {"conv": ["conversation", "convert"], "oth": ["other"], "zzz": []}
+    assert store.index.words_like([], ["conv"], 1).longer == {"conv": ["conversation"]}
+    assert store.index.words_like([], [], 9) == Spellings([], {})
+
+
+def test_the_first_look_knows_terms_and_names(store):
+    names = ("send_letter", "sendLetter", "send letter now")
+    store.items.put([make_item(name, description="By post.") for name in names], None)
+    found = store.index.first_look(["letter", "unheard"], "sendletter", Filters(), 9)
+    assert found.frequencies == {"letter": 0}
+    assert sorted(hit.id.rpartition(":")[2] for hit in found.named) == ["sendLetter", "send_letter"]
+    assert [hit.rank for hit in found.named] == [1, 2]
+    assert len(store.index.first_look(["letter"], "sendletter", Filters(), 1).named) == 1
+    assert store.index.first_look(["letter"], "", Filters(), 9).named == []
+    assert store.index.first_look([], "post", Filters(), 9) == FirstLook({}, [])
+    nowhere = Filters(namespaces=("nowhere",))
+    bound = store.index.first_look(["letter", "now"], "sendletter", nowhere, 9)
+    assert bound == FirstLook({"letter": 0, "now": 0}, [])
 
 
 def test_a_word_that_was_lost_with_its_items_leads_to_none(store):

@@ -113,6 +113,8 @@ class _Gathering:
         self.filters = filters
         self.depth = depth
         self.alone = embedder is None or mode in (Mode.BM25, Mode.FUZZY)
+        self.by_meaning = mode is Mode.VECTOR and embedder is not None
+        """Whether words are not looked for at all."""
         self.beside = beside
         """Threads with their own way to the database, if there are any."""
         self.meaning: Future[Vector] = Future()
@@ -130,16 +132,18 @@ class _Gathering:
         asked = self._ask_meaning(beside, work)
         legs: dict[Leg, Words] = {}
         try:
-            legs = {} if asked and self.mode is Mode.VECTOR else self._by_words()
+            named = self._first_look()
+            legs = {} if self.by_meaning else self._by_words()
         finally:
             self.sought.set_result({k: words for k, words in legs.items() if not words.found.whole})
-        named = self._named()
         words_done = time.perf_counter()
         meanings = self._meanings(legs, named) if asked and self.beside else Looked()
         meant = self._wait(asked)
         waited = max(meant.ready - words_done, 0.0) if meant else 0.0
         if asked is not None and meant is None:
             self.alone = True  # and so the words must look further
+            if self.by_meaning:
+                self.frequencies = self.store.index.frequencies(self.query.terms)
             legs = self._by_words()
         if meant is not None and meant.near is None and self.embedder is not None:
             meant = self._with_near(meant, self.embedder)
@@ -213,10 +217,17 @@ class _Gathering:
             self.notices.append(f"searched by words only: {error.message}")
             return None
 
+    def _first_look(self) -> list[LegHit]:
+        """Items that the query names; and how common its terms are is known from then on."""
+        said = () if self.by_meaning else self.query.terms
+        self.frequencies, named = self.store.index.first_look(
+            said, self.query.name_key, self.filters, MOST_NAMED
+        )
+        return named
+
     def _by_words(self) -> dict[Leg, Words]:
         """The keyword leg and, if some words are unknown, the same with others in their place."""
         said = self.query.terms
-        self.frequencies = self.store.index.frequencies(said)
         self.wanted = choose(said, self.frequencies, alone=self.alone)
         sure = known_share(said, self.frequencies)
         legs = {Leg.BM25: Words(self.wanted, sure, self._keyword(self.wanted))}
@@ -242,7 +253,6 @@ class _Gathering:
 
     def _readings(self) -> dict[str, tuple[str, ...]]:
         """What each word that the board does not know may have been meant to be."""
-        index = self.store.index
         if len(self.frequencies) == len(self.query.terms):
             return {}
         unknown = [
@@ -251,22 +261,25 @@ class _Gathering:
             if len(word) >= SHORTEST and not self.frequencies.keys() & set(terms(word))
         ]
         del unknown[MOST_MISSPELLED:]
-        near = index.words_near([each for word in unknown for each in variants(word)])
+        if not unknown:
+            return {}
+        wanted = [each for word in unknown for each in variants(word)]
+        spelled = self.store.index.words_like(wanted, unknown, LONGER_WORDS)
+        near = {word: nearest(word, spelled.near) for word in unknown}
+        longer = {word: endings(word, spelled.longer[word]) for word in unknown}
+        held = self._held([each for words in (*near.values(), *longer.values()) for each in words])
         found = {
-            word: self._held(nearest(word, near))
-            or self._held(endings(word, index.words_from(word, LONGER_WORDS)))
+            word: tuple(each for each in near[word] if each in held)
+            or tuple(each for each in longer[word] if each in held)
             for word in unknown
         }
-        return {word: known for word, known in found.items() if known}
+        return {word: known[:MOST_READINGS] for word, known in found.items() if known}
 
-    def _held(self, words: Sequence[str]) -> tuple[str, ...]:
+    def _held(self, words: Sequence[str]) -> set[str]:
         """Those that some item still has: a word's spelling outlives its last item."""
-        if not words:
-            return ()
         parts = {word: terms(word) for word in words}
         known = self.store.index.frequencies([each for part in parts.values() for each in part])
-        held = [word for word, part in parts.items() if not known.keys().isdisjoint(part)]
-        return tuple(held[:MOST_READINGS])
+        return {word for word, part in parts.items() if not known.keys().isdisjoint(part)}
 
     def _misspelled(self) -> Words:
         """A word that had to be guessed counts as half known."""
@@ -279,10 +292,6 @@ class _Gathering:
         sure = known_share(self.query.terms, self.frequencies)
         guessed_share = len(self.read_as) / max(len(self.query.terms), 1)
         return Words(wanted, min(sure + 0.5 * guessed_share, 1.0), self._keyword(wanted))
-
-    def _named(self) -> list[LegHit]:
-        key = self.query.name_key
-        return self.store.index.named(key, self.filters, MOST_NAMED) if key else []
 
     def _evidence(
         self,

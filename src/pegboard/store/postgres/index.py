@@ -2,7 +2,17 @@
 
 from collections.abc import Sequence
 
-from pegboard.model import Entry, Filters, Fingerprint, LegHit, Vector, WordHits, WordQuery
+from pegboard.model import (
+    Entry,
+    Filters,
+    Fingerprint,
+    FirstLook,
+    LegHit,
+    Spellings,
+    Vector,
+    WordHits,
+    WordQuery,
+)
 from pegboard.store.postgres.database import Database
 from pegboard.store.postgres.nearest import Nearest
 from pegboard.store.postgres.rows import READER, sayable
@@ -10,8 +20,6 @@ from pegboard.store.postgres.words import Words, as_hits
 from pegboard.store.queries import load
 
 SQL = load("postgres", "index")
-PLAIN = load("postgres", "index", filters="visible")
-"""The same without filters: most searches have none, and these are planned once."""
 
 
 class PostgresIndex:
@@ -19,6 +27,11 @@ class PostgresIndex:
         self._db = database
         self._words = words
         self._nearest = nearest
+
+    def first_look(
+        self, terms: Sequence[str], name_key: str, filters: Filters, limit: int
+    ) -> FirstLook:
+        return self._words.first_look(terms, name_key, filter_params(filters), limit)
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         return self._words.frequencies(terms)
@@ -42,17 +55,10 @@ class PostgresIndex:
     def among(self, keys: Sequence[int], filters: Filters) -> frozenset[int]:
         return self._words.among(keys, filter_params(filters))
 
-    def named(self, name_key: str, filters: Filters, limit: int) -> list[LegHit]:
-        bounds = filter_params(filters)
-        params = {**bounds, "name_key": name_key.replace("\0", ""), "limit": limit}
-        rows = self._db.rows((SQL if bounds else PLAIN)["named"], params, prepare=not bounds)
-        return as_hits([(*row, 1.0) for row in rows])
-
-    def words_near(self, variants: Sequence[str]) -> list[str]:
-        return self._words.near(variants)
-
-    def words_from(self, beginning: str, limit: int) -> list[str]:
-        return self._words.beginning(beginning, limit)
+    def words_like(
+        self, variants: Sequence[str], beginnings: Sequence[str], limit: int
+    ) -> Spellings:
+        return self._words.like(variants, beginnings, limit)
 
     def entries(self, keys: Sequence[int]) -> dict[int, Entry]:
         rows = self._db.records(SQL["entries"], {"keys": list(keys)}, prepare=True)

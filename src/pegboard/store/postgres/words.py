@@ -1,10 +1,10 @@
 """Words in PostgreSQL: BM25 over a table of terms, how words are spelled, the commonest terms."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from pegboard.model import ItemId, LegHit, WordHits, WordQuery
+from pegboard.model import FirstLook, ItemId, LegHit, Spellings, WordHits, WordQuery
 from pegboard.store import limits
 from pegboard.store.postgres.database import Connection, Database, Row, run
 from pegboard.store.postgres.memory import Memory
@@ -13,7 +13,12 @@ from pegboard.store.queries import load
 
 SQL = load("postgres", "words")
 PLAIN = load("postgres", "words", filters="visible")
-"""The same without filters."""
+"""The same without filters: most searches have none, and these are planned once."""
+FIRST_LOOK = (
+    PLAIN["first_look"]
+    .replace(":frequencies", SQL["frequencies"])
+    .replace(":named", PLAIN["named"])
+)
 Params = Mapping[str, object]
 
 K1, B = 1.2, 0.75
@@ -99,9 +104,29 @@ class Words:
             for key, score in self._db.rows(SQL["scores"], params, prepare=True)
         }
 
+    def first_look(
+        self, terms: Sequence[str], name_key: str, filters: Params, limit: int
+    ) -> FirstLook:
+        params = {**filters, "name_key": name_key.replace("\0", ""), "limit": limit}
+        named: list[Row] | None = None if name_key else []
+
+        def both(asked: Params) -> list[Row]:
+            nonlocal named
+            rows = self._db.rows(FIRST_LOOK, {**asked, **params}, prepare=True)
+            named = [(key, item_id) for item_id, _, _, key in rows if key is not None]
+            return [row[:3] for row in rows if row[3] is None]
+
+        known = self._known(terms, both if name_key and not filters else None)
+        if named is None:
+            sql = (SQL if filters else PLAIN)["named"]
+            named = self._db.rows(sql, params, prepare=not filters)
+        return FirstLook(
+            frequencies={term: each.about for term, each in known.items()},
+            named=as_hits([(*row, 1.0) for row in named]),
+        )
+
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
-        known = self._known(terms)
-        return {term: known[term].about for term in terms if term in known}
+        return {term: each.about for term, each in self._known(terms).items()}
 
     def _weighed(self, terms: Sequence[str]) -> dict[str, object]:
         """The terms with what each counts, and how long an item is on the average."""
@@ -124,29 +149,30 @@ class Words:
             items, terms = self._db.rows(SQL["count"])[0]
         return items, max(terms, 1) / max(items, 1)
 
-    def _known(self, terms: Sequence[str]) -> dict[str, Known]:
+    def _known(
+        self, terms: Sequence[str], read: Callable[[Params], list[Row]] | None = None
+    ) -> dict[str, Known]:
         """Looked up once, until somebody has written something."""
         counted: dict[str, Known | None] = self._memory.table("terms")
         if missing := [term for term in terms if term not in counted]:
             cut = {term[:LONGEST_TERM]: term for term in missing}
             least = limits.least_common(self._statistics()[0])
-            params = {"terms": list(cut), "least": least}
-            rows = self._db.rows(SQL["frequencies"], params, prepare=True)
+            rows = (read or self._count)({"terms": list(cut), "least": least})
             fresh = {cut[t]: Known(common or 0, common or exact) for t, common, exact in rows}
             for term in missing:
                 counted[term] = fresh.get(term)
         found = {term: counted.get(term) for term in terms}
         return {term: known for term, known in found.items() if known is not None}
 
-    def near(self, wanted: Sequence[str]) -> list[str]:
-        return [
-            str(row[0])
-            for row in self._db.rows(SQL["near"], {"variants": list(wanted)}, prepare=True)
-        ]
+    def _count(self, params: Params) -> list[Row]:
+        return self._db.rows(SQL["frequencies"], params, prepare=True)
 
-    def beginning(self, beginning: str, limit: int) -> list[str]:
-        rows = self._db.rows(SQL["beginning"], {"beginning": beginning, "limit": limit})
-        return [str(row[0]) for row in rows]
+    def like(self, variants: Sequence[str], beginnings: Sequence[str], limit: int) -> Spellings:
+        params = {"variants": list(variants), "beginnings": list(beginnings), "limit": limit}
+        found = Spellings([], {beginning: [] for beginning in beginnings})
+        for beginning, word in self._db.rows(SQL["like"], params, prepare=True):
+            (found.near if beginning is None else found.longer[beginning]).append(word)
+        return found
 
     def take_census(self) -> None:
         """Goes through all terms, so only when the board has changed by a fifth since the last."""

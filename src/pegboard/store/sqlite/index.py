@@ -2,7 +2,17 @@
 
 from collections.abc import Sequence
 
-from pegboard.model import Entry, Filters, Fingerprint, LegHit, Vector, WordHits, WordQuery
+from pegboard.model import (
+    Entry,
+    Filters,
+    Fingerprint,
+    FirstLook,
+    LegHit,
+    Spellings,
+    Vector,
+    WordHits,
+    WordQuery,
+)
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Value, in_list
 from pegboard.store.sqlite.nearest import Nearest, Reach
@@ -18,6 +28,13 @@ class SqliteIndex:
         self._db = database
         self._words = Words(database)
         self._nearest = Nearest(database, reach or Reach())
+
+    def first_look(
+        self, terms: Sequence[str], name_key: str, filters: Filters, limit: int
+    ) -> FirstLook:
+        params = {**_filter_params(filters), "name_key": name_key, "limit": limit}
+        named = self._db.rows(SQL["named"], params) if name_key else []
+        return FirstLook(self.frequencies(terms), as_hits([(*row, 1.0) for row in named]))
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         return self._words.frequencies(terms)
@@ -48,15 +65,11 @@ class SqliteIndex:
     def among(self, keys: Sequence[int], filters: Filters) -> frozenset[int]:
         return self._words.among(keys, _filter_params(filters))
 
-    def named(self, name_key: str, filters: Filters, limit: int) -> list[LegHit]:
-        params = {**_filter_params(filters), "name_key": name_key, "limit": limit}
-        return as_hits([(*row, 1.0) for row in self._db.rows(SQL["named"], params)])
-
-    def words_near(self, variants: Sequence[str]) -> list[str]:
-        return self._words.near(variants)
-
-    def words_from(self, beginning: str, limit: int) -> list[str]:
-        return self._words.beginning(beginning, limit)
+    def words_like(
+        self, variants: Sequence[str], beginnings: Sequence[str], limit: int
+    ) -> Spellings:
+        longer = {each: self._words.beginning(each, limit) for each in beginnings}
+        return Spellings(self._words.near(variants), longer)
 
     def entries(self, keys: Sequence[int]) -> dict[int, Entry]:
         rows = self._db.records(SQL["entries"], {"keys": in_list(keys)})

@@ -59,6 +59,17 @@ CROSS JOIN LATERAL (SELECT coalesce(
     HAVING sum(s.items) >= %(least)s)) AS items) AS c
 WHERE EXISTS (SELECT 1 FROM item_terms p WHERE p.term = t.term);
 
+-- name: named
+SELECT i.key, i.id FROM items i WHERE i.name_key = %(name_key)s
+  -- include: filters
+ORDER BY i.id, i.key LIMIT %(limit)s;
+
+-- name: first_look
+-- The two above in one: every search begins with them.
+SELECT f.term, f.items, f.counted, NULL FROM (:frequencies) AS f (term, items, counted)
+UNION ALL
+SELECT n.id, NULL, NULL, n.key FROM (:named) AS n;
+
 -- name: counted
 -- Items and their terms as they were last counted.
 SELECT coalesce(sum(items), 0)::bigint, coalesce(sum(terms), 0)::bigint FROM census;
@@ -66,13 +77,14 @@ SELECT coalesce(sum(items), 0)::bigint, coalesce(sum(terms), 0)::bigint FROM cen
 -- name: count
 SELECT count(*), coalesce(sum(length), 0)::bigint FROM item_texts;
 
--- name: near
-SELECT DISTINCT word FROM word_variants WHERE variant = ANY(%(variants)s::text[]);
-
--- name: beginning
-SELECT DISTINCT word FROM word_variants
-WHERE variant >= %(beginning)s AND variant < %(beginning)s || chr(1114111) AND variant = word
-ORDER BY word LIMIT %(limit)s;
+-- name: like
+-- Words that one letter less makes one of the variants; then, beside each beginning, those that begin like it.
+SELECT NULL, n.word FROM (SELECT DISTINCT word FROM word_variants WHERE variant = ANY(%(variants)s::text[])) AS n
+UNION ALL
+SELECT b.beginning, w.word FROM unnest(%(beginnings)s::text[]) AS b (beginning)
+CROSS JOIN LATERAL (SELECT DISTINCT word FROM word_variants
+  WHERE variant >= b.beginning AND variant < b.beginning || chr(1114111) AND variant = word
+  ORDER BY word LIMIT %(limit)s) AS w;
 
 -- name: last_census
 SELECT (SELECT count(*) FROM items WHERE visibility = 'public'), (SELECT sum(items)::bigint FROM census);
