@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Tests wait as much as they compute: two at a time, and those of one file one after another.
+TOGETHER := -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help parts demo test check format bench model clean
@@ -47,7 +49,7 @@ demo: $(VENV)/core ## index the demo tools and search them, by words and by mean
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh demo/run.sh
 
 test: $(VENV)/dev parts ## run all tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(TOGETHER)
 
 format: $(VENV)/dev ## put the code into its standard form
 	$(BIN)/ruff format .
@@ -57,7 +59,7 @@ check: $(VENV)/dev parts ## format, lint, types, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(TOGETHER)
 
 $(VENV)/bench: $(VENV)/dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
