@@ -115,9 +115,9 @@ def small_disk(server) -> Iterator[Path]:
         pytest.skip("nothing can be mounted here")
     try:
         yield place
-    finally:
         run(server, "DROP DATABASE IF EXISTS full_board WITH (FORCE)")
         run(server, "DROP TABLESPACE IF EXISTS small")
+    finally:
         subprocess.run(["umount", place], check=True, timeout=30)
 
 
