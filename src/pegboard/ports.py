@@ -271,7 +271,9 @@ class Index(Protocol):
         """The frequencies of all terms, whatever the filters, and as many named items as asked."""
         ...
 
-    def frequencies(self, terms: Sequence[str]) -> dict[str, int]: ...
+    def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        """As the first look has them, for terms that come up later."""
+        ...
 
     def keyword(self, query: WordQuery, filters: Filters, limit: int) -> WordHits:
         """BM25 over all fields, for items with any term of the lead or, if asked, with every."""
@@ -296,7 +298,7 @@ class Index(Protocol):
     def words_like(
         self, variants: Sequence[str], beginnings: Sequence[str], limit: int
     ) -> Spellings:
-        """As many as the limit for each beginning."""
+        """Words near the variants (`pegboard.text.variants`), and so many for each beginning."""
         ...
 
     def entries(self, keys: Sequence[int]) -> dict[int, Entry]: ...

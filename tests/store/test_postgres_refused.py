@@ -92,8 +92,10 @@ def test_a_server_without_a_free_connection_is_busy_and_says_so(server):
 def take_all_connections(server: TrialPostgres, taken: ExitStack) -> None:
     """Until none is left to the board: a session that has ended goes a little later."""
     own = taken.enter_context(psycopg.connect(server.url(), autocommit=True))
+    deadline = time.monotonic() + 30.0
     refused = 0
     while refused < 5:
+        assert time.monotonic() < deadline, "the board always finds a connection"
         try:
             taken.enter_context(psycopg.connect(server.url()))
         except psycopg.OperationalError:

@@ -1,7 +1,7 @@
 """Words in PostgreSQL: BM25 over a table of terms, how words are spelled, the commonest terms."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pegboard.model import FirstLook, ItemId, LegHit, Spellings, WordHits, WordQuery
@@ -33,6 +33,10 @@ class Known(NamedTuple):
     about: int
     """As the port has it: 0 for a rare one."""
     items: int
+
+
+Counted = dict[str, Known | None]
+"""What is known of terms that were looked up, if anything is."""
 
 
 class Words:
@@ -107,26 +111,22 @@ class Words:
     def first_look(
         self, terms: Sequence[str], name_key: str, filters: Params, limit: int
     ) -> FirstLook:
+        counted: Counted = self._memory.table("terms")
+        missing = [term for term in terms if term not in counted]
         params = {**filters, "name_key": name_key.replace("\0", ""), "limit": limit}
-        named: list[Row] | None = None if name_key else []
-
-        def both(asked: Params) -> list[Row]:
-            nonlocal named
-            rows = self._db.rows(FIRST_LOOK, {**asked, **params}, prepare=True)
-            named = [(key, item_id) for item_id, _, _, key in rows if key is not None]
-            return [row[:3] for row in rows if row[3] is None]
-
-        known = self._known(terms, both if name_key and not filters else None)
-        if named is None:
+        if missing and name_key and not filters:
+            rows = self._db.rows(FIRST_LOOK, self._counting(missing) | params, prepare=True)
+            _learn(counted, missing, [row[:3] for row in rows if row[3] is None])
+            named: list[Row] = [(key, item_id) for item_id, _, _, key in rows if key is not None]
+            frequencies = _about(_recalled(counted, terms))
+        else:
+            frequencies = self.frequencies(terms)
             sql = (SQL if filters else PLAIN)["named"]
-            named = self._db.rows(sql, params, prepare=not filters)
-        return FirstLook(
-            frequencies={term: each.about for term, each in known.items()},
-            named=as_hits([(*row, 1.0) for row in named]),
-        )
+            named = self._db.rows(sql, params, prepare=not filters) if name_key else []
+        return FirstLook(frequencies, as_hits([(*row, 1.0) for row in named]))
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
-        return {term: each.about for term, each in self._known(terms).items()}
+        return _about(self._known(terms))
 
     def _weighed(self, terms: Sequence[str]) -> dict[str, object]:
         """The terms with what each counts, and how long an item is on the average."""
@@ -149,23 +149,17 @@ class Words:
             items, terms = self._db.rows(SQL["count"])[0]
         return items, max(terms, 1) / max(items, 1)
 
-    def _known(
-        self, terms: Sequence[str], read: Callable[[Params], list[Row]] | None = None
-    ) -> dict[str, Known]:
+    def _known(self, terms: Sequence[str]) -> dict[str, Known]:
         """Looked up once, until somebody has written something."""
-        counted: dict[str, Known | None] = self._memory.table("terms")
+        counted: Counted = self._memory.table("terms")
         if missing := [term for term in terms if term not in counted]:
-            cut = {term[:LONGEST_TERM]: term for term in missing}
-            least = limits.least_common(self._statistics()[0])
-            rows = (read or self._count)({"terms": list(cut), "least": least})
-            fresh = {cut[t]: Known(common or 0, common or exact) for t, common, exact in rows}
-            for term in missing:
-                counted[term] = fresh.get(term)
-        found = {term: counted.get(term) for term in terms}
-        return {term: known for term, known in found.items() if known is not None}
+            rows = self._db.rows(SQL["frequencies"], self._counting(missing), prepare=True)
+            _learn(counted, missing, rows)
+        return _recalled(counted, terms)
 
-    def _count(self, params: Params) -> list[Row]:
-        return self._db.rows(SQL["frequencies"], params, prepare=True)
+    def _counting(self, terms: Sequence[str]) -> dict[str, object]:
+        cut = dict.fromkeys(term[:LONGEST_TERM] for term in terms)
+        return {"terms": list(cut), "least": limits.least_common(self._statistics()[0])}
 
     def like(self, variants: Sequence[str], beginnings: Sequence[str], limit: int) -> Spellings:
         params = {"variants": list(variants), "beginnings": list(beginnings), "limit": limit}
@@ -197,6 +191,20 @@ class Words:
                 run(tx, SQL["count_common_of_all"], params)
 
         self._db.write(work, tell=True)
+
+
+def _learn(counted: Counted, terms: Sequence[str], rows: Sequence[Row]) -> None:
+    fresh = {term: Known(common or 0, common or exact) for term, common, exact in rows}
+    counted.update((term, fresh.get(term[:LONGEST_TERM])) for term in terms)
+
+
+def _recalled(counted: Counted, terms: Sequence[str]) -> dict[str, Known]:
+    found = {term: counted.get(term) for term in terms}
+    return {term: known for term, known in found.items() if known is not None}
+
+
+def _about(known: Mapping[str, Known]) -> dict[str, int]:
+    return {term: each.about for term, each in known.items()}
 
 
 def _weight(items: int, having: int) -> float:
