@@ -1,7 +1,6 @@
 """Settings: defaults < user file < project `pegboard.toml` < environment < flags. Read once."""
 
 import math
-import tomllib
 import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
@@ -152,6 +151,8 @@ def env_name(key: str) -> str:
 
 
 def _document(path: Path) -> dict[str, Any]:
+    import tomllib  # takes long to load, and many boards have no such file
+
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
