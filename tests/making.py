@@ -11,20 +11,18 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from pegboard.content import ItemFile, Signature, Version
 from pegboard.model import (
     Candidate,
     Filters,
     Fingerprint,
     Item,
-    ItemFile,
     ItemId,
     Kind,
     LegHit,
-    Signature,
     Task,
     ToolType,
     Vector,
-    Version,
     Visibility,
     WordQuery,
 )

@@ -28,10 +28,11 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("settings",),
     ("board",),
     STAGES,
-    ("text", "commented_json"),
+    ("text", "commented_json", "strict_yaml"),
     ("ports",),
     ("calls", "answers"),
     ("model", "errors"),
+    ("content",),
 )
 RANKS = {layer: rank for rank, layers in enumerate(LAYERS) for layer in layers}
 ONLY = {ROOT: {"app"}, "__main__": {"cli"}, "pytools": {"cli"}}

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 import pegboard.text
 from making import clean_text, items, make_item
-from pegboard.model import Signature, Version, Visibility
+from pegboard.content import Signature, Version
+from pegboard.model import Visibility
 from pegboard.text import (
     MAX_BODY,
     MAX_EMBEDDED,

@@ -36,17 +36,16 @@ from pegboard.config import (
     user_config_file,
     worker_settings,
 )
+from pegboard.content import Blob, Json
 from pegboard.embed.choose import make_embedder
 from pegboard.errors import BoardReadOnly, ModelUnavailable, UsageError
 from pegboard.freeact import PytoolsPlace, pytools_place
 from pegboard.gate.admission import admit
 from pegboard.model import (
     DEFAULT_NAMESPACE,
-    Blob,
     Entry,
     Filters,
     Fingerprint,
-    Json,
     Mode,
     Rejection,
     SourceRecord,

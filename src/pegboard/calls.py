@@ -10,7 +10,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
-from pegboard.model import DEFAULT_NAMESPACE, Entry, Json
+from pegboard.content import Json
+from pegboard.model import DEFAULT_NAMESPACE, Entry
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 

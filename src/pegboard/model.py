@@ -11,14 +11,13 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple, NewType
 
+from pegboard.content import EMPTY, ItemFile, Json, Link, Permission, Signature, Version
+
 ItemId = NewType("ItemId", str)
 """Where an item hangs: `source:category:name`, unique in its namespace."""
 
 Vector = NewType("Vector", bytes)
 """An embedding of unit length, as little-endian float32."""
-
-Json = Mapping[str, object]
-EMPTY: Json = MappingProxyType({})
 
 DEFAULT_NAMESPACE = "public"
 
@@ -28,6 +27,16 @@ class Kind(StrEnum):
     SKILL = "skill"
     DIRECTIVE = "directive"
     KNOWLEDGE = "knowledge"
+
+
+class Form(StrEnum):
+    """How a candidate says what it is: in fields, or in a document that the gate reads."""
+
+    FIELDS = "fields"
+    MANIFEST = "manifest"
+    DIRECTIVE = "directive"
+    KNOWLEDGE = "knowledge"
+    SKILL = "skill"
 
 
 class ToolType(StrEnum):
@@ -82,40 +91,6 @@ class Leg(StrEnum):
     VECTOR = "vector"
 
 
-class ItemFile(NamedTuple):
-    path: str
-    content: bytes
-    sha256: str
-    media_type: str = "text/plain"
-    executable: bool = False
-
-
-class Blob(NamedTuple):
-    """What is listed of a file that lies outside the database."""
-
-    key: str
-    size: int
-    changed_at: float
-
-
-class Version(NamedTuple):
-    """One immutable state of an item: its manifest, parsed and as written, and its files."""
-
-    version: str
-    content_hash: str
-    manifest: Json = EMPTY
-    manifest_text: str | None = None
-    changelog: str = ""
-    files: tuple[ItemFile, ...] = ()
-
-
-class Signature(NamedTuple):
-    signer: str
-    algorithm: str
-    value: str
-    signed_at: str
-
-
 class Item(NamedTuple):
     """What the gate admits: everything about an item that its source or publisher says."""
 
@@ -151,6 +126,9 @@ class Item(NamedTuple):
     semantic_weight: float = 1.0
     skills: tuple[str, ...] = ()
     """Names of the skills that it is assigned to."""
+    links: tuple[Link, ...] = ()
+    permissions: tuple[Permission, ...] = ()
+    deprecated: bool = False
     version: Version | None = None
     signature: Signature | None = None
 
@@ -200,13 +178,18 @@ class Entry(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """What a source found. Nothing in `fields` is trusted before the gate has seen it."""
+    """What a source found. Nothing in it is trusted before the gate has seen it."""
 
     source: str
     origin: str
     origin_hash: str
     fields: Json
     files: tuple[ItemFile, ...] = ()
+    form: Form = Form.FIELDS
+    document: bytes = b""
+    """What the gate is to read, if it is more than fields: a manifest, or a Markdown file."""
+    signature: bytes = b""
+    """The side file beside it, as it is written."""
 
 
 class Unchanged(NamedTuple):

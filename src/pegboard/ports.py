@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from pegboard.calls import CensusLine, Change, OnChange, Server, ServerConfig, ServerState
+from pegboard.content import Blob
 from pegboard.model import (
-    Blob,
     EmbeddingCounts,
     Entry,
     Filters,

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import Stemmer
 
-from pegboard.model import Item, Json
+from pegboard.content import Json
+from pegboard.model import Item
 
 TEXT_VERSION = 2
 """Raised whenever the terms or the embedded text of an unchanged item would change."""

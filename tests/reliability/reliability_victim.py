@@ -14,9 +14,10 @@ from typing import Any
 from pegboard import Pegboard
 from pegboard.board.worker import Worker, WorkerSettings
 from pegboard.cli.shared import stop_on_signals
+from pegboard.content import Version
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import EXIT_INTERRUPTED
-from pegboard.model import Item, ItemId, Vector, Version
+from pegboard.model import Item, ItemId, Vector
 from pegboard.store.opening import open_store
 from pegboard.store.sqlite.store import SqliteStore
 

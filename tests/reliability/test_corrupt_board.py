@@ -8,8 +8,8 @@ import pytest
 from reliability_parts import HASHED, Machine, ToolFolder, numbered, sql, worker
 
 from pegboard.app import Pegboard
+from pegboard.content import Version
 from pegboard.errors import BoardCorrupt, PegboardError
-from pegboard.model import Version
 from pegboard.settings import EmbedSettings, Settings
 from pegboard.store.sqlite.store import SqliteStore
 

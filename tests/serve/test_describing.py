@@ -10,7 +10,8 @@ from serve_parts import text_of, with_client
 
 from making import make_item
 from pegboard.calls import Health, ServerConfig, ServerState, Transport
-from pegboard.model import Json, ToolType
+from pegboard.content import Json
+from pegboard.model import ToolType
 from pegboard.serve import describing
 from pegboard.serve.abridging import abridged
 from pegboard.serve.face import make_face

@@ -10,18 +10,9 @@ from psycopg import sql
 
 from making import OTHER_MODEL, make_file, make_item, work
 from pegboard.calls import Caller, OnChange, ServerConfig, Transport
+from pegboard.content import Version
 from pegboard.embed.choose import make_embedder
-from pegboard.model import (
-    Item,
-    ItemId,
-    Kind,
-    Model,
-    ModelSpec,
-    Rejection,
-    ToolType,
-    Version,
-    Visibility,
-)
+from pegboard.model import Item, ItemId, Kind, Model, ModelSpec, Rejection, ToolType, Visibility
 from pegboard.store.postgres.store import PostgresStore
 
 Row = tuple[Any, ...]

@@ -13,8 +13,8 @@ from blobs_parts import LARGE, LASTING, content_of, everything, in_bucket, with_
 
 from making import by_hand, entry_of, make_file, make_item, purge
 from pegboard.board import maintain
+from pegboard.content import Version
 from pegboard.errors import BoardBusy, BoardCorrupt, BoardError
-from pegboard.model import Version
 from pegboard.store.blobs import large_files
 from pegboard.store.blobs.folder import FolderBlobs
 from pegboard.store.blobs.large_files import LargeFiles

@@ -17,6 +17,7 @@ from making import (
     word_hits,
     work,
 )
+from pegboard.content import Signature, Version
 from pegboard.model import (
     Drift,
     EmbeddingStatus,
@@ -24,10 +25,8 @@ from pegboard.model import (
     ItemId,
     Kind,
     PutReport,
-    Signature,
     SourceRecord,
     ToolType,
-    Version,
     Visibility,
     WordQuery,
 )

@@ -12,10 +12,10 @@ from rights_parts import ALICE, MODEL, acting
 from making import by_hand, make_item
 from pegboard.board.find import Ask, FindSettings, find
 from pegboard.calls import OnChange
+from pegboard.content import Signature, Version
 from pegboard.embed.choose import make_embedder
 from pegboard.errors import BoardCorrupt
 from pegboard.gate.admission import Limits
-from pegboard.model import Signature, Version
 from pegboard.store.postgres.store import PostgresStore
 from pegboard.store.rows import LISTS, OBJECTS
 from pegboard.store.sqlite.store import SqliteStore

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pegboard.calls import ServerState
-from pegboard.model import Blob, EmbeddingCounts, EmbeddingStatus, Entry, Fingerprint, SourceRecord
+from pegboard.content import Blob
+from pegboard.model import EmbeddingCounts, EmbeddingStatus, Entry, Fingerprint, SourceRecord
 from pegboard.ports import Progress, Store
 from pegboard.text import embedding_text
 

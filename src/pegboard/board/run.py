@@ -5,8 +5,9 @@ from concurrent.futures import Future
 
 from pegboard.board.describe import describe
 from pegboard.calls import CallResult, OnProgress
+from pegboard.content import Json
 from pegboard.errors import InvalidArguments, NotExecutable
-from pegboard.model import Filters, Item, Json, ToolType
+from pegboard.model import Filters, Item, ToolType
 from pegboard.ports import Store
 
 Start = Callable[[Item, Json, float | None, OnProgress | None], "Future[CallResult]"]

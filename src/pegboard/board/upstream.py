@@ -9,8 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pegboard.calls import CallResult, Listing, OnProgress, Server, ServerConfig, ServerState
+from pegboard.content import Json
 from pegboard.errors import BoardError, ServerUnavailable
-from pegboard.model import Item, Json
+from pegboard.model import Item
 from pegboard.ports import Store
 from pegboard.sources.mcp import McpSource
 

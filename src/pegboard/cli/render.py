@@ -15,9 +15,10 @@ import click
 from pegboard.board.maintain import Status
 from pegboard.board.sync import SyncReport
 from pegboard.calls import Health
+from pegboard.content import Blob
 from pegboard.errors import PegboardError
 from pegboard.gate.characters import visible
-from pegboard.model import Blob, Drift, Entry, Rejection
+from pegboard.model import Drift, Entry, Rejection
 
 
 def print_json(value: object) -> None:

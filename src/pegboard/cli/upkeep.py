@@ -8,8 +8,8 @@ from pegboard.app import Pegboard
 from pegboard.board.worker import together
 from pegboard.cli import render
 from pegboard.cli.shared import command_options, notice, progress_bar, stop_on_signals
+from pegboard.content import Blob
 from pegboard.errors import BoardPartlyHidden, InvariantBroken, UsageError
-from pegboard.model import Blob
 
 SHOWN = 20
 

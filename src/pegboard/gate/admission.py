@@ -6,17 +6,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
+from pegboard.content import Json, Version
 from pegboard.gate.characters import first_forbidden
 from pegboard.model import (
     DEFAULT_NAMESPACE,
     Candidate,
     Item,
     ItemId,
-    Json,
     Kind,
     Rejection,
     ToolType,
-    Version,
     Visibility,
 )
 

@@ -11,7 +11,7 @@ from mcp_types import CallToolResult, ContentBlock
 from pydantic import TypeAdapter, ValidationError
 
 from pegboard.calls import CallProgress, CallResult, Outcome
-from pegboard.model import Json
+from pegboard.content import Json
 from pegboard.serve.replies import compact_json, failure, text_block
 from pegboard.serve.table import Asked
 

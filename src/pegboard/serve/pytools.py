@@ -15,8 +15,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, RootModel, V
 
 from pegboard.answers import Hit
 from pegboard.app import Pegboard
+from pegboard.content import Json
 from pegboard.errors import UsageError
-from pegboard.model import Entry, Filters, Json, Kind
+from pegboard.model import Entry, Filters, Kind
 from pegboard.serve.replies import text_block
 from pegboard.serve.table import Offer, Schema, always, in_thread
 

@@ -8,8 +8,9 @@ from mcp_types import CallToolResult
 
 from pegboard.answers import Answer, Hit
 from pegboard.app import Pegboard
+from pegboard.content import Json
 from pegboard.errors import PegboardError, UsageError
-from pegboard.model import Filters, Json, Kind, Mode, ToolType
+from pegboard.model import Filters, Kind, Mode, ToolType
 from pegboard.search.budget import (
     LONGEST_SENTENCE,
     LONGEST_SIGNATURE,

@@ -12,7 +12,7 @@ from mcp.server.context import ServerRequestContext
 from mcp_types import CallToolResult, Tool, ToolAnnotations
 
 from pegboard.app import Pegboard
-from pegboard.model import Json
+from pegboard.content import Json
 from pegboard.serve.arguments import checked
 
 R = TypeVar("R")

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from pegboard.calls import Listing, ServerConfig
-from pegboard.model import Candidate, Finding, Json, Kind, LeftOut, Rejection, ToolType, Unchanged
+from pegboard.content import Json
+from pegboard.model import Candidate, Finding, Kind, LeftOut, Rejection, ToolType, Unchanged
 
 PROTOCOL = "mcp"
 MAX_NAME = 200

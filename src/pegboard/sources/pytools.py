@@ -12,17 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
+from pegboard.content import ItemFile
 from pegboard.errors import SourceError
-from pegboard.model import (
-    Candidate,
-    Finding,
-    ItemFile,
-    Kind,
-    LeftOut,
-    Rejection,
-    ToolType,
-    Unchanged,
-)
+from pegboard.model import Candidate, Finding, Kind, LeftOut, Rejection, ToolType, Unchanged
 from pegboard.sources import docstring, signature, syntax
 
 GENERATED = "gentools"

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from pegboard.content import ItemFile, Json, Signature, Version
 from pegboard.errors import BoardCorrupt
 from pegboard.model import (
     Drift,
@@ -12,12 +13,8 @@ from pegboard.model import (
     EmbeddingStatus,
     Entry,
     Item,
-    ItemFile,
-    Json,
     Kind,
-    Signature,
     ToolType,
-    Version,
     Visibility,
 )
 

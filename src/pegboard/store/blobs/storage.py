@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Protocol
 
-from pegboard.model import Blob
+from pegboard.content import Blob
 
 
 class Blobs(Protocol):

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pegboard.calls import OnChange
+from pegboard.content import Version
 from pegboard.model import (
     Drift,
     EmbeddingStatus,
@@ -12,7 +13,6 @@ from pegboard.model import (
     Item,
     PutReport,
     Rejection,
-    Version,
     Visibility,
 )
 from pegboard.store.planning import (

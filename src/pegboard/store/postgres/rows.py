@@ -4,7 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from pegboard.model import Item, Json
+from pegboard.content import Json
+from pegboard.model import Item
 from pegboard.store.rows import LISTS, OBJECTS, Reader, plain_values
 
 

@@ -4,8 +4,8 @@ import threading
 from collections.abc import Mapping
 
 from pegboard.calls import Caller
+from pegboard.content import Blob
 from pegboard.errors import BoardPartlyHidden
-from pegboard.model import Blob
 from pegboard.store.blobs.large_files import LargeFiles
 from pegboard.store.blobs.storage import Blobs
 from pegboard.store.checking import wrong_hashes

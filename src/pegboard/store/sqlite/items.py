@@ -7,6 +7,7 @@ from typing import Any
 import apsw
 
 from pegboard.calls import CensusLine, Change, OnChange
+from pegboard.content import Version
 from pegboard.model import (
     Drift,
     EmbeddingStatus,
@@ -16,7 +17,6 @@ from pegboard.model import (
     ItemId,
     PutReport,
     Rejection,
-    Version,
 )
 from pegboard.store.blobs.large_files import LargeFiles
 from pegboard.store.planning import (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import apsw
 
-from pegboard.model import Blob
+from pegboard.content import Blob
 from pegboard.store.blobs.folder import FolderBlobs
 from pegboard.store.blobs.large_files import LargeFiles
 from pegboard.store.blobs.storage import Blobs
