@@ -29,6 +29,7 @@ from pegboard.model import (
 from pegboard.ports import Embedder, Store
 from pegboard.store.postgres.database import run
 from pegboard.store.sqlite.store import SqliteStore
+from pegboard.text import embedded_passages
 
 SOURCE = "tools"
 
@@ -92,8 +93,10 @@ def work(store: Store, embedder: Embedder, limit: int = 100) -> list[Task]:
     """What a worker does in one round."""
     target = embedder.fingerprint
     tasks = store.tasks.claim(target, "worker", limit, 60.0)
-    vectors = embedder.embed([task.text for task in tasks])
-    store.tasks.finish(target, list(zip(tasks, vectors, strict=True)))
+    parts = [(task, text) for task in tasks for text in embedded_passages(task.text)]
+    vectors = embedder.embed([text for _, text in parts])
+    done = [(task, vector) for (task, _), vector in zip(parts, vectors, strict=True)]
+    store.tasks.finish(target, done)
     return tasks
 
 

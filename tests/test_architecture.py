@@ -29,8 +29,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("board",),
     STAGES,
     ("text", "commented_json", "strict_yaml"),
+    ("markdown",),
     ("ports",),
-    ("calls", "answers"),
+    ("calls", "answers", "curation"),
     ("model", "errors"),
     ("content",),
 )
@@ -44,10 +45,15 @@ CATCH_ALL = ("board/worker.py", "board/keeping.py", "cli/main.py", "serve/http.p
 READS_ENVIRONMENT = ("app.py", "config.py")
 LOADS_LATE = {
     "app.py": ("execute",),
+    "board/reading.py": ("sources",),
     "cli/serving.py": ("serve", "live"),
     "cli/measuring.py": ("measure",),
     "cli/database.py": ("database",),
     "embed/choose.py": ("embed",),
+    "board/signing.py": ("sources",),
+    "cli/signing.py": ("cli",),
+    "config.py": ("board", "gate"),
+    "gate/admission.py": ("gate",),
     "store/opening.py": ("store",),
 }
 """Rooms that take long to load, and who may enter them only when they are needed."""

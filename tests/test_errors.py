@@ -13,7 +13,9 @@ from pegboard.errors import (
     InvariantBroken,
     ItemAmbiguous,
     ItemNotFound,
+    KeyUnusable,
     ModelUnavailable,
+    NotTrusted,
     PegboardError,
     SourceError,
     UsageError,
@@ -68,6 +70,7 @@ def test_every_error_has_an_exit_code_that_is_no_success(kind):
     [
         (UsageError, 2),
         (ConfigError, 3),
+        (KeyUnusable, 3),
         (BoardError, 4),
         (BoardMissing, 4),
         (BoardBusy, 4),
@@ -77,6 +80,7 @@ def test_every_error_has_an_exit_code_that_is_no_success(kind):
         (ItemAmbiguous, 8),
         (InvariantBroken, 9),
         (PegboardError, 10),
+        (NotTrusted, 12),
     ],
 )
 def test_the_exit_code_is_that_of_the_nearest_class(kind, code):

@@ -24,6 +24,8 @@ class Hit(NamedTuple):
     """Near-duplicates that were left out for this one, if that was asked for."""
     notes: tuple[str, ...] = ()
     """What to know before calling it, such as that its server is down."""
+    passage: str = ""
+    """Where in a long text it was found: the heading and a sentence, on one line."""
 
 
 class WordFact(NamedTuple):

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Self
 
 from pegboard.answers import Answer
 from pegboard.board import adding, maintain
+from pegboard.board.bounds import bounded
+from pegboard.board.curate import Curating
 from pegboard.board.describe import describe
 from pegboard.board.filling import Filling, Outcome
 from pegboard.board.find import Ask, find
 from pegboard.board.models import DISABLED, BoardModels
 from pegboard.board.reading import folder_source
 from pegboard.board.run import Running
+from pegboard.board.sync import Gate
 from pegboard.board.trust import Files, Trust
 from pegboard.board.upstream import BOARDS_ABOVE, Upstream
 from pegboard.board.worker import Worker
@@ -30,9 +33,11 @@ from pegboard.calls import (
 )
 from pegboard.config import (
     Located,
+    Tier,
     allowed_file,
     find_settings,
     load,
+    sealing_of,
     user_config_file,
     worker_settings,
 )
@@ -58,17 +63,14 @@ from pegboard.store.blobs.opening import open_blobs
 from pegboard.store.opening import open_store
 
 if TYPE_CHECKING:
+    from pegboard.board.signing import Sealing
     from pegboard.execute.sessions import Sessions
 
 SEARCH_THREADS = 4
 """So many searches may look up meaning at the same time."""
 
-
-NO_NAMESPACE = ("",)
-"""No item hangs there."""
 START_SECONDS = 5.0
 """So long a search for what can be called waits for servers that are just starting."""
-
 
 quiet = maintain.quiet
 
@@ -96,6 +98,7 @@ class Pegboard:
         declared = place.servers if place else ()
         self.store = store
         self.settings = settings
+        self._tier = place.tier if place else Tier.USER
         self.within: Filters | None = None
         """What whoever is served here may find, and so describe and call; None for the owner."""
         self.trouble: Callable[[], Sequence[str]] = tuple
@@ -121,6 +124,7 @@ class Pegboard:
             cache=embed.cache_folder,
         )
         self.models = BoardModels(store, embed.spec, make, self.trust)
+        self.curate = Curating(store, self.models.target)
         self._beside = ThreadPoolExecutor(SEARCH_THREADS, "pegboard-search")
 
     @classmethod
@@ -210,11 +214,7 @@ class Pegboard:
     def _bounded(self, asked: Filters, executable: bool) -> Filters:
         if executable:
             asked = asked._replace(live=self._live())
-        if self.within is None or not self.within.namespaces:
-            return asked
-        allowed = self.within.namespaces
-        both = tuple(each for each in asked.namespaces or allowed if each in allowed)
-        return asked._replace(namespaces=both or NO_NAMESPACE)
+        return bounded(self.store, asked, self.within)
 
     def _live(self) -> tuple[str, ...]:
         """Servers that can be called now; where nobody has asked them yet, they are asked."""
@@ -283,8 +283,14 @@ class Pegboard:
         self, path: Path | str, *, name: str | None = None, namespace: str = DEFAULT_NAMESPACE
     ) -> SourceRecord:
         record = adding.folder_record(Path(path), name, namespace)
-        adding.add_folder(self.store, record, self._source(record))
-        return record
+        return adding.add_source(self.store, record, self._source(record))
+
+    def add_source(
+        self, kind: str, location: str, *, name: str | None, namespace: str = DEFAULT_NAMESPACE
+    ) -> SourceRecord:
+        """A document as a source, by its path or URL; `openapi` is such a kind."""
+        record = adding.document_record(kind, location, name, namespace)
+        return adding.add_source(self.store, record, self._source(record))
 
     def add_servers(self, configs: Sequence[ServerConfig]) -> None:
         """MCP servers as sources; the next sync reads their tools."""
@@ -314,22 +320,22 @@ class Pegboard:
         if not names:
             self.trust.follow_files()
         chosen = adding.chosen(self.store, names)
-        filling = self._filling(progress, stop)
+        sealing = sealing_of(self.settings.trust, self._tier)
+        filling = self._filling(sealing, progress, stop)
         filling.full = full
         filling.under = under
         with filling.embedding(beside=embed) as target:
             self.upstream.prefetch([each.name for each in chosen if each.kind == "mcp"])
-            for record in chosen:
-                watched = self.trust.policy if record.kind == "mcp" else None
-                filling.read(record, partial(self._source, record, filling.stop), target, watched)
+            opening = partial(self._source, stop=filling.stop, sealing=sealing)
+            filling.read(chosen, opening, target, self.trust.policy)
         return filling.outcome
 
-    def _filling(self, progress: Progress, stop: threading.Event | None) -> Filling:
+    def _filling(self, gate: Gate, progress: Progress, stop: threading.Event | None) -> Filling:
         return Filling(
             self.store,
             self.models,
             worker_settings(self.settings.embed),
-            admit,
+            gate,
             progress,
             stop or threading.Event(),
             keep_missing_days=self.settings.sync.keep_missing_days,
@@ -344,7 +350,7 @@ class Pegboard:
         self, *, progress: Progress = quiet, stop: threading.Event | None = None, work: bool = True
     ) -> Outcome:
         """Queue whatever has no vector of the present model, and embed it."""
-        filling = self._filling(progress, stop)
+        filling = self._filling(admit, progress, stop)
         with filling.embedding(beside=work):
             pass
         return filling.outcome
@@ -379,7 +385,13 @@ class Pegboard:
         """Large files that nothing on the board refers to, and no running put will."""
         return maintain.unused_files(self.store, remove=remove)
 
-    def _source(self, record: SourceRecord, stop: threading.Event | None = None) -> Source:
+    def _source(
+        self,
+        record: SourceRecord,
+        stop: threading.Event | None = None,
+        sealing: "Sealing | None" = None,
+    ) -> Source:
         if record.kind == "mcp":
             return self.upstream.source(record.name, stop or threading.Event())
-        return folder_source(record, self.settings.sync.max_file_bytes)
+        found = folder_source(record, self.settings.sync.max_file_bytes, os.environ)
+        return sealing.marked(record, found) if sealing else found

@@ -4,8 +4,9 @@ import math
 import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import platformdirs
 
@@ -26,10 +27,21 @@ from pegboard.settings import (
 from pegboard.store.blobs.opening import NO_PLACE, BlobPlace
 from pegboard.store.opening import is_address
 
+if TYPE_CHECKING:
+    from pegboard.board.signing import Sealing
+
 PROJECT_FILE = "pegboard.toml"
 ENV_PREFIX = "PEGBOARD_"
 IGNORED_ENV = "PEGBOARD_TEST_"
 _TYPE_NAMES: Mapping[type, str] = {int: "a whole number", float: "a number", str: "text"}
+
+
+class Tier(StrEnum):
+    """Whose board it is."""
+
+    PROJECT = "project"
+    USER = "user"
+    REGISTRY = "registry"
 
 
 class Declared(NamedTuple):
@@ -54,6 +66,13 @@ class Located:
     """The settings files that were read: only these decide which of their servers are gone."""
     blobs: BlobPlace = NO_PLACE
     """Where large files go; the store's own place if there is none."""
+
+    @property
+    def tier(self) -> Tier:
+        """By where the board is, from wherever it is asked."""
+        if not isinstance(self.board, Path):
+            return Tier.REGISTRY
+        return Tier.PROJECT if find_project(self.board.resolve().parent) else Tier.USER
 
 
 SECTIONS = frozenset(each.name for each in fields(Settings) if each.name != "board")
@@ -98,6 +117,11 @@ def user_config_file() -> Path:
 def allowed_file() -> Path:
     """What this person has allowed projects to start."""
     return platformdirs.user_data_path("pegboard") / "allowed.json"
+
+
+def keyring_folder() -> Path:
+    """Where a person's keys are, and the list of those whom that person trusts."""
+    return platformdirs.user_data_path("pegboard")
 
 
 def find_project(start: Path) -> Path | None:
@@ -280,6 +304,19 @@ def find_settings(found: SearchSettings) -> FindSettings:
         threshold=found.threshold,
         floor=found.floor,
     )
+
+
+def sealing_of(trust: TrustSettings, tier: Tier) -> "Sealing":
+    from pegboard.board.keyring import Keyring  # a search needs none of this
+    from pegboard.board.signing import Sealing
+    from pegboard.gate.signatures import Policy
+
+    said = {
+        Tier.PROJECT: trust.signatures_project,
+        Tier.USER: trust.signatures_user,
+        Tier.REGISTRY: trust.signatures_registry,
+    }
+    return Sealing(Keyring(keyring_folder()), Policy(said[tier]))
 
 
 def worker_settings(embed: EmbedSettings) -> WorkerSettings:

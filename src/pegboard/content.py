@@ -43,6 +43,12 @@ class Signature(NamedTuple):
     signed_at: str
     state: str = ""
     """What checking it brought when the item came in: `trusted`, or why it is not."""
+    expires_at: str = ""
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether it was checked and found wanting."""
+        return self.state not in ("", "trusted")
 
 
 class Link(NamedTuple):

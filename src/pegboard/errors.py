@@ -3,6 +3,7 @@
     PegboardError
     ├── UsageError             a value the caller gave cannot be used
     ├── ConfigError            a settings file, variable or flag is wrong
+    │   └── KeyUnusable        a key file or the list of trusted keys cannot be used
     ├── BoardError             the board cannot do what was asked
     │   ├── BoardMissing       there is no board where one was expected
     │   ├── BoardBusy          another process held the write lock for too long
@@ -22,6 +23,7 @@
     │   ├── InvalidArguments   the arguments do not fit the tool's schema
     │   ├── ItemHeld           the tool changed since it was approved
     │   └── NotExecutable      nothing here can run it now
+    ├── NotTrusted             a signature is missing, or not to be believed
     └── InvariantBroken        the board's own check found something wrong
 
 `EXIT_CODES` at the end is the one table from error to process exit code.
@@ -52,6 +54,10 @@ class UsageError(PegboardError):
 
 class ConfigError(PegboardError):
     """The settings are wrong."""
+
+
+class KeyUnusable(ConfigError):
+    """A key cannot be used."""
 
 
 class BoardError(PegboardError):
@@ -130,6 +136,10 @@ class NotExecutable(CallError):
     """Nothing here can run this tool now."""
 
 
+class NotTrusted(PegboardError):
+    """The signature is not to be believed."""
+
+
 class InvariantBroken(PegboardError):
     """The board breaks one of its own rules."""
 
@@ -147,6 +157,7 @@ EXIT_CODES: dict[type[PegboardError], int] = {
     ItemAmbiguous: 8,
     InvariantBroken: 9,
     CallError: 11,
+    NotTrusted: 12,
     PegboardError: 10,
 }
 

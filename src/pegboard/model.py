@@ -175,6 +175,10 @@ class Entry(NamedTuple):
     estimated_cost_usd: float | None
     created_at: float
     updated_at: float
+    off_at: float | None = None
+    """When a person switched it off, if one did."""
+    off_by: str = ""
+    off_reason: str = ""
 
 
 class Candidate(NamedTuple):
@@ -291,6 +295,8 @@ class PutReport(NamedTuple):
     changed: int = 0
     unchanged: int = 0
     refused: tuple[Rejection, ...] = ()
+    displaced: tuple[Rejection, ...] = ()
+    """Items of other sources whose place was taken."""
 
 
 class EmbeddingCounts(NamedTuple):
@@ -322,8 +328,11 @@ class Filters(NamedTuple):
     sensitivity_tiers: tuple[str, ...] = ()
     personas: tuple[str, ...] = ()
     skills: tuple[str, ...] = ()
+    """Tools that name these skills, or that these skills use."""
+    linked: tuple[str, ...] = ()
+    """Items that link to those with these ids, or are linked from them."""
     active: bool | None = True
-    """False for what is gone from its source or held back, None for all."""
+    """False for what is gone from its source, held back or switched off; None for all."""
     live: tuple[str, ...] | None = None
     """Only tools that can run now: those of these sources. Here only None sets no bound."""
 

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from pegboard.calls import CensusLine, Change, OnChange, Server, ServerConfig, ServerState
 from pegboard.content import Blob
+from pegboard.curation import Curation
 from pegboard.model import (
     EmbeddingCounts,
     Entry,
@@ -74,11 +75,13 @@ class Items(Protocol):
         *,
         rewrite: bool = False,
         on_change: OnChange | None = None,
+        yielding: frozenset[str] = frozenset(),
     ) -> PutReport:
         """Item, text index and embedding task of each, all in one transaction.
 
         What has not changed is not written again, unless `rewrite` asks for it. Where `on_change`
-        is given, definitions are approved when first seen and compared from then on.
+        is given, definitions are approved when first seen and compared from then on. An id that
+        another source has is refused, unless that source is among the `yielding` ones.
         """
         ...
 
@@ -86,7 +89,7 @@ class Items(Protocol):
         """Items that are not what was approved."""
         ...
 
-    def approve(self, entries: Sequence[Entry], target: Fingerprint | None) -> int:
+    def approve(self, entries: Sequence[Entry], target: Fingerprint | None, by: str = "") -> int:
         """Approve what these items are now, unless they have changed again; returns how many."""
         ...
 
@@ -185,7 +188,10 @@ class Tasks(Protocol):
         ...
 
     def finish(self, target: Fingerprint, done: Sequence[tuple[Task, Vector]]) -> int:
-        """Hang each vector whose item still has the text that was embedded; returns how many."""
+        """Hang vectors, of each task all or none, if its item still has that text; says of how many.
+
+        A task stands here once for each passage of its text, in order.
+        """
         ...
 
     def fail(self, owner: str, task: Task, error: str, retry_at: float | None) -> None:
@@ -263,7 +269,10 @@ class Models(Protocol):
 
 
 class Index(Protocol):
-    """The legs. Filters apply before ranking; equal scores are ordered by id."""
+    """The legs. Filters apply before ranking; equal scores are ordered by id.
+
+    An item is as near to a query as the nearest of its passages, which are counted from 0.
+    """
 
     def first_look(
         self, terms: Sequence[str], name_key: str, filters: Filters, limit: int
@@ -290,6 +299,10 @@ class Index(Protocol):
     def vector_scores(
         self, query: Vector, target: Fingerprint, keys: Sequence[int]
     ) -> dict[int, float]: ...
+
+    def best_passages(
+        self, query: Vector, target: Fingerprint, keys: Sequence[int]
+    ) -> dict[int, int]: ...
 
     def among(self, keys: Sequence[int], filters: Filters) -> frozenset[int]:
         """Those of these items that the filters leave."""
@@ -358,6 +371,9 @@ class Store(Protocol):
 
     @property
     def ledger(self) -> Ledger: ...
+
+    @property
+    def curation(self) -> Curation: ...
 
     def now(self) -> float:
         """Seconds since the epoch by the board's own clock, the same for every machine."""

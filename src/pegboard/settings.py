@@ -10,6 +10,10 @@ from pegboard.embed.choose import PROVIDERS
 from pegboard.model import ModelSpec
 
 
+SIGNATURES = ("require", "warn", "off")
+"""What a board asks of signatures."""
+
+
 def setting(default: Any, about: str, **bounds: Any) -> Any:  # noqa: ANN401 (as dataclasses.field)
     """A field with its documentation and the bounds of its value."""
     return field(default=default, metadata={"about": about, **bounds})
@@ -103,6 +107,24 @@ class TrustSettings:
         "warn",
         "what becomes of a tool of an MCP server that is no longer what was approved",
         choices=("hold", "warn", "allow"),
+    )
+    signatures_project: str = setting(
+        "off",
+        "whether items must be signed on a project's board; see signatures.md",
+        choices=SIGNATURES,
+        personal=True,
+    )
+    signatures_user: str = setting(
+        "off",
+        "whether they must on a board of your own",
+        choices=SIGNATURES,
+        personal=True,
+    )
+    signatures_registry: str = setting(
+        "require",
+        "whether they must on a board in PostgreSQL",
+        choices=SIGNATURES,
+        personal=True,
     )
 
 

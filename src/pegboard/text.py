@@ -10,17 +10,24 @@ from typing import NamedTuple
 import Stemmer
 
 from pegboard.content import Json
-from pegboard.model import Item
+from pegboard.markdown import BETWEEN, cut, headings
+from pegboard.model import Item, Kind
 
-TEXT_VERSION = 2
+TEXT_VERSION = 3
 """Raised whenever the terms or the embedded text of an unchanged item would change."""
 
 MAX_BODY = 20_000
+MAX_DOCUMENT = 100_000
+"""Of what is a document and not a tool, so much of the body is found by words."""
 MAX_WORD = 200
 """Nobody searches for the rest of a longer one, and the cache of words stays small."""
 MAX_EMBEDDED = 4_000
 PART_MARK = "\n"
 """Between the two parts of a text to embed, label and body; neither has one inside."""
+PASSAGE_MARK = "\f"
+"""Between the passages of a text to embed; none has one inside."""
+MAX_PASSAGES = 64
+MAX_LABEL = 300
 
 # Vowel signs and tone marks belong to the word they stand in; `\w` alone would split there.
 _MARKS = (
@@ -61,6 +68,21 @@ class IndexFields(NamedTuple):
     description: str
     parameters: str
     body: str
+
+
+class Passage(NamedTuple):
+    """A part of an item's text that has a vector of its own."""
+
+    heading: str
+    """What it stands under in the item's body; nothing for what the item itself is."""
+    label: str
+    told: str
+
+    @property
+    def text(self) -> str:
+        """As it is embedded."""
+        both = self.label and self.told
+        return f"{self.label}{PART_MARK}{self.told}" if both else self.label or self.told
 
 
 def terms(text: str) -> list[str]:
@@ -131,21 +153,53 @@ def index_fields(item: Item) -> IndexFields:
         name=joined(item.name),
         aliases=joined(*item.aliases, *item.keywords),
         labels=joined(item.category, item.subcategory, *item.tags),
-        description=joined(prose(item.description)),
+        description=joined(prose(item.description), *_headings(item)),
         parameters=joined(*(f"{name} {text}" for name, text in parameters(item.input_schema))),
-        body=joined(sections(item.description), item.body[:MAX_BODY]),
+        body=joined(sections(item.description), item.body[:MAX_BODY])
+        if item.kind is Kind.TOOL
+        else _each_once(item),
     )
 
 
-def embedding_text(item: Item) -> str:
-    """What is embedded: stable meaning only, no ids, no audit fields; blank if there is none.
+def _headings(item: Item) -> list[str]:
+    """What the parts of a document are about; a tool's body is code."""
+    return [] if item.kind is Kind.TOOL else headings(item.body)
 
-    Two parts, each embedded by itself: what the item is called, and what it says it does. The
+
+def _each_once(item: Item) -> str:
+    """The terms of a document. Repeated, they would only make it longer, and so rank it lower."""
+    found = terms(f"{sections(item.description)} {item.body[:MAX_DOCUMENT]}")
+    return " ".join(dict.fromkeys(found))
+
+
+def embedding_text(item: Item) -> str:
+    """What is embedded: stable meaning only, no ids, no audit fields; blank if there is none."""
+    return PASSAGE_MARK.join(passage.text for passage in passages(item))
+
+
+def embedded_passages(text: str) -> list[str]:
+    """The passages of a text to embed, each to be embedded by itself."""
+    return text.split(PASSAGE_MARK)
+
+
+def passages(item: Item) -> tuple[Passage, ...]:
+    """What the item is; and of a document also what it says, passage by passage.
+
+    Each has two parts that are embedded by themselves: what it is called, and what it says. The
     category is not among them: measured on seven sets, it blurs more than it tells
-    (docs/decisions/0006-ranking.md).
+    (docs/decisions/0006-ranking.md). A short body without a description of its own is one.
     """
+    described = prose(item.description)
+    further = [] if item.kind is Kind.TOOL else _further(item)
+    if len(further) == 1 and further[0].told.startswith(_one_line(described)):
+        described, further = ". ".join(filter(None, (further[0].heading, further[0].told))), []
+    found = (_itself(item, described), *further)
+    return tuple(each for each in found if each.text) or found[:1]
+
+
+def _itself(item: Item, described: str) -> Passage:
     body = [
-        prose(item.description),
+        described,
         ", ".join(item.tags),
         ", ".join(item.keywords),
         ", ".join(item.examples),
@@ -153,12 +207,29 @@ def embedding_text(item: Item) -> str:
         item.routing_domain,
         item.semantic_namespace,
         ", ".join(item.target_personas),
+        ", ".join(_headings(item)) if item.kind is Kind.SKILL else "",
     ]
     told = _one_line(". ".join(part.strip().rstrip(".") for part in body if part.strip()))
     label = _one_line(spoken(item.name))
     if not told:
-        return _one_line(f"{spoken(item.category)} {label}")
-    return f"{label}{PART_MARK}{told}" if label else told
+        return Passage("", "", _one_line(f"{spoken(item.category)} {label}"))
+    return Passage("", label, told)
+
+
+def _further(item: Item) -> list[Passage]:
+    """Passages of the body and, of a directive, of what it takes."""
+    takes = parameters(item.input_schema) if item.kind is Kind.DIRECTIVE else []
+    inputs = "\n".join(f"- {name}: {text}" for name, text in takes)
+    found = cut(f"{item.body}\n\n{inputs}", MAX_PASSAGES - 1)
+    return [_under(item.name, each.heading, each.text) for each in found]
+
+
+def _under(title: str, heading: str, told: str) -> Passage:
+    first, _, rest = heading.partition(BETWEEN)
+    if name_key(first) == name_key(title):  # as many documents begin
+        heading = rest
+    label = f"{spoken(title)}. {heading}" if heading else spoken(title)
+    return Passage(_one_line(heading), _one_line(label)[:MAX_LABEL].strip(), _one_line(told))
 
 
 def _one_line(text: str) -> str:

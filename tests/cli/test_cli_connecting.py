@@ -81,15 +81,30 @@ def test_a_command_is_added_and_its_tools_are_found(pegboard, empty, upstream):
     ran = pegboard("add", "mcp", "office", "--", *upstream.command)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith(f"added office: {shlex.quote(sys.executable)} ")
-    assert ran.out.endswith("\nnext: pegboard sync\n")
-    assert pegboard("sync").out.startswith("office: 4 added, ")
+    assert "\noffice: 4 added, " in ran.out
+    assert ran.out.endswith('\nnext: pegboard search "..."\n')
     assert ids(pegboard("search", "shred a document", "--json"))[0] == "mcp:office:shred"
 
 
 def test_a_command_with_options_of_its_own_keeps_them(pegboard, empty):
     command = ("env", "-i", "server", "--json", "--board", "a b")
-    added = pegboard("add", "mcp", "office", "--json", "--", *command).json
-    assert added == [{"name": "office", "location": shlex.join(command)}]
+    added = pegboard("add", "mcp", "office", "--json", "--no-sync", "--", *command).json
+    assert added == [{"name": "office", "location": shlex.join(command), "sync": None}]
+
+
+def test_as_json_every_server_has_its_sync(pegboard, empty, upstream, client_file):
+    command, *args = upstream.command
+    servers = {"office": {"command": command, "args": args}, "ghost": {"command": "no-such-one"}}
+    ran = pegboard("add", "mcp", "--json", "--from", client_file("c.json", {"mcpServers": servers}))
+    assert ran.code == 5
+    syncs = {each["name"]: each["sync"] for each in ran.json}
+    assert (syncs["office"]["added"], syncs["office"]["error"]) == (4, "")
+    assert "no-such-one" in syncs["ghost"]["error"]
+
+
+def test_servers_can_be_added_without_starting_them(pegboard, empty):
+    ran = pegboard("add", "mcp", "office", "--no-sync", "--", "no-such-program-here")
+    assert (ran.code, ran.out) == (0, "added office: no-such-program-here\nnext: pegboard sync\n")
 
 
 @pytest.mark.parametrize(("transport", "path"), [(Transport.HTTP, "mcp"), (Transport.SSE, "sse")])
@@ -124,8 +139,8 @@ def test_a_server_can_hang_in_a_namespace_of_its_own(pegboard, empty, upstream):
 
 def test_adding_it_again_changes_it(pegboard, office, upstream):
     again = ("--exclude", "shred", "--", *upstream.command)
-    assert pegboard("add", "mcp", "office", *again).code == 0
-    assert pegboard("sync").out.startswith("office: 0 added, 0 changed, 3 unchanged, 1 gone")
+    ran = pegboard("add", "mcp", "office", *again)
+    assert "\noffice: 0 added, 0 changed, 3 unchanged, 1 gone\n" in ran.out
     assert ids(pegboard("search", "shred note", "--json"))[0] == "mcp:office:note"
 
 
@@ -181,8 +196,7 @@ def test_vs_code_file_is_taken_with_its_comments_and_its_folder(
           }},
         }}""",
     )
-    assert pegboard("add", "mcp", "--from", file).code == 0
-    assert pegboard("sync").out.startswith("office: 4 added, ")
+    assert "\noffice: 4 added, " in pegboard("add", "mcp", "--from", file).out
 
 
 def test_what_only_the_editor_can_ask_for_is_refused_with_a_way_out(pegboard, empty, client_file):
@@ -253,8 +267,7 @@ def test_a_server_that_complains_with_its_secret_leaves_it_nowhere(
 ):
     monkeypatch.setenv("MY_TOKEN", SECRET)
     env = ("--env", "LOUD_TOKEN=${MY_TOKEN}")
-    assert pegboard("add", "mcp", "loud", *env, "--", *upstream.command).code == 0
-    said = pegboard("sync")
+    said = pegboard("add", "mcp", "loud", *env, "--", *upstream.command)
     assert said.code == 5
     assert "cannot log in with" in said.err
     status = pegboard("status")
@@ -264,8 +277,7 @@ def test_a_server_that_complains_with_its_secret_leaves_it_nowhere(
 
 def test_a_variable_that_is_not_set_is_named(pegboard, empty, upstream):
     env = ("--env", "TOKEN=${NOBODY_SET_THIS}")
-    assert pegboard("add", "mcp", "office", *env, "--", *upstream.command).code == 0
-    ran = pegboard("sync")
+    ran = pegboard("add", "mcp", "office", *env, "--", *upstream.command)
     assert ran.code == 5
     assert "NOBODY_SET_THIS" in ran.err
 
@@ -548,11 +560,12 @@ def test_a_folder_of_that_name_is_not_replaced(pegboard, board, upstream):
     assert "'tools' is already a source of kind pytools" in ran.err
 
 
-def test_a_program_that_is_not_there_is_named(pegboard, empty):
-    assert pegboard("add", "mcp", "ghost", "--", "no-such-program-here").code == 0
-    ran = pegboard("sync")
+def test_a_program_that_is_not_there_is_named_and_added_all_the_same(pegboard, empty):
+    ran = pegboard("add", "mcp", "ghost", "--", "no-such-program-here")
     assert ran.code == 5
     assert "no-such-program-here" in ran.err
+    assert "it is added all the same" in ran.err
+    assert [each["name"] for each in pegboard("status", "--json").json["sources"]] == ["ghost"]
 
 
 def test_approve_wants_to_know_which(pegboard, empty):
@@ -598,7 +611,7 @@ def test_what_a_file_says_of_the_namespace_holds_unless_a_flag_says_otherwise(
 ):
     said = {"mcpServers": {"other": {"command": "other", "namespace": "team"}}}
     (desk / "mcp.json").write_text(json.dumps(said), "utf-8")
-    assert pegboard("add", "mcp", "--from", "mcp.json").code == 0
+    assert pegboard("add", "mcp", "--no-sync", "--from", "mcp.json").code == 0
     assert pegboard("status", "--json").json["sources"][0]["namespace"] == "team"
 
 
@@ -609,8 +622,8 @@ def test_an_address_of_another_kind_is_no_command(pegboard, empty):
 
 
 def test_adding_a_server_again_says_that_it_was_changed(pegboard, empty):
-    pegboard("add", "mcp", "x", "--", "one")
-    assert pegboard("add", "mcp", "x", "--", "two").out.startswith("changed x: two\n")
+    pegboard("add", "mcp", "x", "--no-sync", "--", "one")
+    assert pegboard("add", "mcp", "x", "--no-sync", "--", "two").out.startswith("changed x: two\n")
 
 
 def test_a_server_that_a_project_declares_is_started_only_when_it_was_allowed(

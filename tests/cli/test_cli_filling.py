@@ -66,12 +66,32 @@ def test_init_with_a_board_makes_only_that(pegboard, desk):
     assert pegboard("status", "--board", "sub/other.db").code == 0
 
 
-def test_add_tells_what_it_added_and_the_next_step(pegboard, tools):
+def test_add_reads_what_it_adds_and_tells_the_next_step(pegboard, tools):
     pegboard("init")
     ran = pegboard("add", "folder", "tools")
-    assert ran.code == 0
-    assert f"added tools: {tools.root}" in ran.out
-    assert "pegboard sync" in ran.out
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines() == [
+        f"added tools: {tools.root}",
+        "tools: 5 added, 0 changed, 0 unchanged, 0 gone",
+        "embedded 5, 0 waiting",
+        'next: pegboard search "..."',
+    ]
+    assert ids(pegboard("search", "refund", "--json"))[0] == "mcptools:payments:refund_payment"
+
+
+def test_add_can_leave_the_reading_to_a_later_sync(pegboard, tools):
+    pegboard("init")
+    ran = pegboard("add", "folder", "tools", "--no-sync")
+    assert ran.out.splitlines() == [f"added tools: {tools.root}", "next: pegboard sync"]
+    assert pegboard("search", "refund").code == 1
+
+
+def test_add_as_json_has_the_source_and_its_sync(pegboard, tools):
+    pegboard("init")
+    later = pegboard("add", "folder", "tools", "--no-sync", "--json").json
+    assert (later["name"], later["location"], later["sync"]) == ("tools", str(tools.root), None)
+    added = pegboard("add", "folder", "tools", "--json").json
+    assert (added["kind"], added["sync"]["added"], added["sync"]["error"]) == ("pytools", 5, "")
 
 
 @pytest.mark.parametrize("target", ["missing", "empty", "a_file", "tools/mcptools"])
@@ -155,7 +175,7 @@ def test_remove_of_an_unknown_source_names_the_known_ones(pegboard, board):
 
 def test_sync_counts_what_it_did(pegboard, tools):
     pegboard("init")
-    pegboard("add", "folder", "tools")
+    pegboard("add", "folder", "tools", "--no-sync")
     ran = pegboard("sync")
     assert ran.code == 0
     assert ran.out.splitlines() == [
@@ -248,7 +268,7 @@ def test_sync_of_one_source_leaves_the_others(pegboard, board, tools, desk):
     (desk / "more" / "mcptools" / "maps" / "locate.py").write_text(
         'def run():\n    """Locate."""\n'
     )
-    pegboard("add", "folder", "more")
+    pegboard("add", "folder", "more", "--no-sync")
     tools.path("mail/send_email").unlink()
     assert "more: 1 added" in pegboard("sync", "more").out
     assert pegboard("show", "send_email").code == 0
@@ -272,7 +292,7 @@ def test_sync_with_one_source_gone_does_the_others_and_fails(pegboard, board, to
     (desk / "zeta" / "mcptools" / "maps" / "locate.py").write_text(
         'def run():\n    """Locate."""\n'
     )
-    pegboard("add", "folder", "zeta")
+    pegboard("add", "folder", "zeta", "--no-sync")
     tools.root.rename(desk / "moved")
     ran = pegboard("sync")
     assert ran.code == 5
@@ -283,6 +303,6 @@ def test_sync_with_one_source_gone_does_the_others_and_fails(pegboard, board, to
 
 def test_sync_without_embedding_leaves_the_vectors_to_a_worker(pegboard, tools):
     pegboard("init")
-    pegboard("add", "folder", "tools")
+    pegboard("add", "folder", "tools", "--no-sync")
     assert "embedded 0, 5 waiting" in pegboard("sync", "--no-embed").out
     assert "embedded 5" in pegboard("worker", "--once").out

@@ -221,7 +221,8 @@ def test_nothing_is_written_at_home_and_nobody_is_told_of_its_use(pegboard, boar
 def test_a_sync_that_waits_for_a_server_can_be_stopped(pegboard, board, tmp_path):
     started = tmp_path / "started"
     asleep = ("sh", "-c", f"touch '{started}'; exec sleep 300")
-    assert pegboard("add", "mcp", "asleep", "--board", str(board), "--", *asleep).code == 0
+    adding = ("add", "mcp", "asleep", "--no-sync", "--board", str(board))
+    assert pegboard(*adding, "--", *asleep).code == 0
     process = subprocess.Popen(
         [sys.executable, "-m", "pegboard", "sync", "--board", str(board)],
         stdout=subprocess.PIPE,

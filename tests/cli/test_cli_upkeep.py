@@ -56,7 +56,7 @@ def test_status_as_json_has_the_same(pegboard, board, tools):
 
 def test_status_of_a_source_that_was_never_read_says_so(pegboard, tools):
     pegboard("init")
-    pegboard("add", "folder", "tools")
+    pegboard("add", "folder", "tools", "--no-sync")
     assert "never synced" in pegboard("status").out
 
 

@@ -36,7 +36,7 @@ def run(server, tmp_path, monkeypatch):
         return json.loads(done.stdout), done.stderr
 
     command("init")
-    command("add", "folder", str(DEMO))
+    command("add", "folder", "--no-sync", str(DEMO))
     return command
 
 

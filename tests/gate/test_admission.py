@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from making import SOURCE, clean_text, entry_of, json_objects, make_candidate, make_file
-from pegboard.gate.admission import Limits, admit
+from pegboard.content import Link, Signature
+from pegboard.gate.admission import Limits, Refused, admit
 from pegboard.gate.characters import first_forbidden
 from pegboard.model import Candidate, Item, Kind, Rejection, ToolType, Visibility
 
@@ -24,7 +25,8 @@ PLAIN = (
 )
 LISTS = ("tags", "aliases", "tech_stack", "examples", "keywords", "target_personas", "skills")
 OBJECTS = ("input_schema", "output_schema", "executor", "manifest")
-FIELDS = (*PLAIN, *LISTS, *OBJECTS, "semantic_weight", "official")
+OTHERS = ("semantic_weight", "official", "links", "permissions", "deprecated", "changelog")
+FIELDS = (*PLAIN, *LISTS, *OBJECTS, *OTHERS)
 
 
 class Awkward:
@@ -145,10 +147,10 @@ def test_whatever_the_gate_admits_a_board_can_hold(store, fields, files):
 
 
 @relaxed
-@given(schema=json_objects)
-def test_a_clean_object_passes_unchanged(schema):
-    assume(not first_forbidden(json.dumps(schema, ensure_ascii=False)))
-    assert item(make_candidate(input_schema=schema)).input_schema == schema
+@given(said=json_objects)
+def test_a_clean_object_passes_unchanged(said):
+    assume(not first_forbidden(json.dumps(said, ensure_ascii=False)))
+    assert item(make_candidate(executor=said)).executor == said
 
 
 def test_a_bare_candidate_gets_the_defaults():
@@ -413,6 +415,41 @@ def test_what_is_shown_on_one_line_has_only_one(field, end):
 @pytest.mark.parametrize("field", ["tags", "aliases", "keywords"])
 def test_words_of_a_list_have_one_line_each(field):
     assert rejection(make_candidate(**{field: ["fine", "a\nb"]})).code == "line_break"
+
+
+@pytest.mark.parametrize(
+    "links", [["a"], [("uses",)], [("uses", "a", "b")], [("", "a")], [("uses", " ")], [3]], ids=str
+)
+def test_a_link_has_a_relation_and_a_target(links):
+    assert rejection(make_candidate(links=links)).code == "bad_link"
+
+
+def test_links_are_kept_each_once():
+    found = item(make_candidate(links=[("uses", "a"), ["uses", "a "], Link("related", "b")]))
+    assert found.links == (Link("uses", "a"), Link("related", "b"))
+    assert rejection(make_candidate(links=[("a", "b")] * 1001)).code == "too_many"
+    assert rejection(make_candidate(links=[("a\nb", "c")])).code == "line_break"
+
+
+def test_whatever_seals_an_item_may_refuse_it():
+    seen = []
+
+    def seal(candidate, found):
+        seen.append((candidate.origin, found.name))
+        return found._replace(signature=Signature("me", "ed25519", "value", "now"))
+
+    def refuse(candidate, found):
+        raise Refused("unsigned", "it has no signature; sign it")
+
+    sealed = admit(make_candidate(), seal=seal)
+    assert isinstance(sealed, Item)
+    assert sealed.signature == Signature("me", "ed25519", "value", "now")
+    assert seen == [("mail/send.py", "send")]
+    verdict = admit(make_candidate(), seal=refuse)
+    assert isinstance(verdict, Rejection)
+    assert (verdict.code, verdict.origin_hash) == ("unsigned", "hash of send")
+    assert isinstance(admit(make_candidate(name=None), seal=seal), Rejection)
+    assert len(seen) == 1
 
 
 def test_descriptions_may_have_as_many_lines_as_they_like():

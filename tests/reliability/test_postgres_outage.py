@@ -111,7 +111,7 @@ def test_a_sync_and_two_workers_outlive_crashes_of_the_server(
     tmp_path: Path, server: TrialPostgres, url: str, machine: Machine
 ) -> None:
     tools = ToolFolder(tmp_path / "tools", 1000)
-    for command in (["init"], ["add", "folder", tools.root]):
+    for command in (["init"], ["add", "folder", "--no-sync", tools.root]):
         assert machine.pegboard(*command, "--board", url).returncode == 0
     store = PostgresStore(url)
     small = {"PEGBOARD_EMBED_BATCH_SIZE": "2"}

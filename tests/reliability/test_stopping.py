@@ -132,7 +132,8 @@ def test_ctrl_c_in_the_middle_of_a_sync_says_that_nothing_is_lost_and_a_rerun_co
     tmp_path: Path, board: Path | str, store: Store, machine: Machine
 ) -> None:
     tools = ToolFolder(tmp_path / "tools", 400)
-    assert machine.pegboard("add", "folder", tools.root, "--board", board).returncode == 0
+    adding = ("add", "folder", "--no-sync", tools.root)
+    assert machine.pegboard(*adding, "--board", board).returncode == 0
     process = machine.start("sync", "--board", board, PEGBOARD_EMBED_BATCH_SIZE="1")
     until(process, lambda: "ready" in standing(store))
 
@@ -173,7 +174,8 @@ def test_an_impatient_second_ctrl_c_changes_neither_the_exit_code_nor_the_messag
     tmp_path: Path, board: Path | str, store: Store, machine: Machine
 ) -> None:
     tools = ToolFolder(tmp_path / "tools", 400)
-    assert machine.pegboard("add", "folder", tools.root, "--board", board).returncode == 0
+    adding = ("add", "folder", "--no-sync", tools.root)
+    assert machine.pegboard(*adding, "--board", board).returncode == 0
     process = machine.start("sync", "--board", board, PEGBOARD_EMBED_BATCH_SIZE="1")
     until(process, lambda: "ready" in standing(store))
 

@@ -10,10 +10,15 @@ import pytest
 
 from pegboard.errors import BoardBusy
 from pegboard.sources import watch as watching
-from pegboard.sources.watch import EVERYTHING, MOST_PATHS, Watcher
+from pegboard.sources.watch import EVERYTHING, MOST_PATHS, Place, Watcher
 
 ENOUGH = 15.0
 """Seconds after which a test gives up waiting."""
+
+
+def of(root):
+    """A folder of Python tools."""
+    return Place(root, ("gentools", "mcptools"))
 
 
 class Told:
@@ -87,7 +92,7 @@ def start(told):
 @pytest.fixture
 def watched(start, told, root):
     """A watcher over the root that stands already, with nothing told since."""
-    watcher = start({"tools": root})
+    watcher = start({"tools": of(root)})
     told.everything()
     told.forget()
     return watcher
@@ -101,14 +106,14 @@ def only_after(told, root, *unseen):
 
 
 def test_everything_is_told_once_a_root_is_watched(start, told, root):
-    start({"tools": root})
+    start({"tools": of(root)})
     told.everything()
     only_after(told, root)
     assert told.calls.count(("tools", EVERYTHING)) == 1
 
 
 def test_nothing_is_told_at_first_if_nobody_asks_for_it(start, told, root):
-    start({"tools": root}, look_first=False)
+    start({"tools": of(root)}, look_first=False)
     for number in range(1000):
         (root / f"mcptools/chat/post{number}.py").write_text("1")
         if told.comes(lambda: bool(told.calls), 0.02):
@@ -242,7 +247,7 @@ def test_a_folder_that_is_not_there_yet(start, told, tmp_path, missing):
     root = tmp_path / missing.removesuffix("/mcptools")
     if missing == "tools/mcptools":
         root.mkdir()
-    start({"tools": root})
+    start({"tools": of(root)})
     told.everything()
     told.forget()
     (root / "mcptools/chat").mkdir(parents=True)
@@ -292,7 +297,7 @@ def test_a_root_that_moves_and_leaves_a_link_behind(watched, told, root):
 
 def test_a_change_behind_a_link_is_told_under_the_real_name_too(start, told, root):
     (root / "mcptools/linked").symlink_to("chat")
-    start({"tools": root})
+    start({"tools": of(root)})
     told.everything()
     (root / "mcptools/linked/post.py").write_text("1")
     told.paths("mcptools/chat/post.py")
@@ -301,20 +306,20 @@ def test_a_change_behind_a_link_is_told_under_the_real_name_too(start, told, roo
 def test_roots_come_and_go_while_others_go_on(watched, told, root, tmp_path):
     other = tmp_path / "other"
     (other / "mcptools").mkdir(parents=True)
-    watched.set_roots({"tools": root, "other": other})
+    watched.set_places({"tools": of(root), "other": of(other)})
     told.everything("other")
     assert ("tools", EVERYTHING) not in told.calls
     (root / "mcptools/chat/post.py").write_text("1")
     told.paths("mcptools/chat/post.py")
     [thread] = [each for each in threading.enumerate() if each.name == "watch tools"]
-    watched.set_roots({"other": other})
+    watched.set_places({"other": of(other)})
     thread.join(ENOUGH)
     assert not thread.is_alive()
 
 
 def test_a_source_that_moves_is_watched_where_it_is_now(watched, told, root, tmp_path):
     (tmp_path / "other/mcptools/chat").mkdir(parents=True)
-    watched.set_roots({"tools": tmp_path / "other"})
+    watched.set_places({"tools": of(tmp_path / "other")})
     told.everything()
     (tmp_path / "other/mcptools/chat/post.py").write_text("1")
     told.paths("mcptools/chat/post.py")
@@ -370,7 +375,7 @@ def no_watches_left(monkeypatch):
 def test_where_the_system_has_no_watches_left_files_are_polled(
     no_watches_left, start, told, root, caplog
 ):
-    watcher = start({"tools": root})
+    watcher = start({"tools": of(root)})
     told.everything()
     (root / "mcptools/chat/post.py").write_text("1")
     told.paths("mcptools/chat/post.py")
@@ -393,7 +398,7 @@ def test_where_watches_run_out_for_a_new_folder_files_are_polled(start, told, ro
     monkeypatch.setattr(watching, "watch", refuse)
     monkeypatch.setattr(watching, "PAUSE_SECONDS", 0.01)
     monkeypatch.setattr(watching, "POLL", 50)
-    watcher = start({"tools": root})
+    watcher = start({"tools": of(root)})
     told.everything()
     told.forget()
     (root / "mcptools/new").mkdir()
@@ -404,7 +409,7 @@ def test_where_watches_run_out_for_a_new_folder_files_are_polled(start, told, ro
 
 
 def test_what_polling_has_seen_is_told_twice(no_watches_left, start, told, root):
-    start({"tools": root})
+    start({"tools": of(root)})
     told.everything()
     (root / "mcptools/chat/post.py").write_text("1")
     told.wait(lambda: sum("mcptools/chat/post.py" in paths for _, paths in told.calls) >= 2)
@@ -418,11 +423,83 @@ def test_where_nothing_can_be_watched_everything_is_told_again_and_again(
 
     monkeypatch.setattr(watching, "watch", refuse)
     monkeypatch.setattr(watching, "PAUSE_SECONDS", 0.01)
-    watcher = start({"tools": root})
+    watcher = start({"tools": of(root)})
     told.wait(lambda: told.calls.count(("tools", EVERYTHING)) >= 3)
     assert watcher.errors >= 3
 
 
 def test_it_stops_while_it_waits_for_a_folder(start, tmp_path, told):
-    start({"tools": tmp_path / "missing"})
+    start({"tools": of(tmp_path / "missing")})
     told.everything()
+
+
+# Places of other shapes
+
+
+def test_only_the_folders_of_a_place_are_watched_and_all_of_them(start, told, tmp_path):
+    start({"tools": Place(tmp_path, ("skills", "tools"), private=(".", "__pycache__"))})
+    told.everything()
+    told.forget()
+    (tmp_path / "skills/pdf").mkdir(parents=True)
+    (tmp_path / "other").mkdir()
+    told.everything()
+    (tmp_path / "other/x.md").write_text("1")
+    (tmp_path / "skills/pdf/SKILL.md").write_text("1")
+    told.paths("skills/pdf/SKILL.md")
+    assert not [path for path in told.of() if path.startswith("other")]
+
+
+def test_a_place_says_itself_which_names_are_private(start, told, tmp_path):
+    (tmp_path / "tools/lint/__pycache__").mkdir(parents=True)
+    start({"tools": Place(tmp_path, ("tools",), private=(".", "__pycache__"))})
+    told.everything()
+    for name in ("__pycache__/a.txt", ".env", "_part.py"):
+        (tmp_path / "tools/lint" / name).write_text("1")
+    told.paths("tools/lint/_part.py")
+    assert told.of() == {"tools/lint/_part.py"}
+
+
+@pytest.fixture
+def document(start, told, tmp_path):
+    """One file that is watched by itself, with others beside it and below."""
+    (tmp_path / "below").mkdir()
+    path = tmp_path / "api.yaml"
+    path.write_text("1")
+    start({"api": Place(tmp_path, file="api.yaml")})
+    told.everything("api")
+    told.forget()
+    return path
+
+
+def test_a_change_of_a_single_file_is_a_change_of_everything(document, told):
+    for change in (
+        lambda: document.write_text("2"),
+        lambda: document.with_name("new.yaml").write_text("3"),
+        lambda: document.with_name("new.yaml").replace(document),
+        lambda: document.unlink(),
+        lambda: document.write_text("4"),
+    ):
+        change()
+        if document.with_name("new.yaml").exists():
+            continue
+        told.everything("api")
+        told.forget()
+
+
+def test_what_is_beside_a_single_file_does_not_matter(document, told):
+    document.with_name("other.yaml").write_text("1")
+    (document.parent / "below/api.yaml").write_text("1")
+    document.write_text("2")
+    told.everything("api")
+    assert told.of("api") == set()
+
+
+def test_a_single_file_that_is_not_there_yet(start, told, tmp_path):
+    start({"api": Place(tmp_path / "later", file="api.yaml")})
+    told.everything("api")
+    told.forget()
+    (tmp_path / "later").mkdir()
+    told.everything("api")
+    told.forget()
+    (tmp_path / "later/api.yaml").write_text("1")
+    told.everything("api")

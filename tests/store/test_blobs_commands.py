@@ -33,7 +33,7 @@ class Desk:
         self.tool = folder / "tools" / "mcptools" / "weather" / "forecast.py"
         self.tool.parent.mkdir(parents=True)
         self.write("x")
-        for command in (("init",), ("add", "folder", "tools")):
+        for command in (("init",), ("add", "folder", "--no-sync", "tools")):
             assert self.run(*command).code == 0
 
     def write(self, filling: str) -> None:

@@ -70,6 +70,11 @@ DAMAGE = {
         "UPDATE vectors SET vector = x'00000000' WHERE item_key = 1",
         "mcptools:mail:ready has a vector of the wrong length",
     ),
+    "passage_missing": (
+        "UPDATE vectors SET passage = 1 WHERE item_key = 1",
+        "mcptools:mail:ready lacks the vectors of some passages;"
+        " embed it again with: pegboard refresh mcptools:mail:ready",
+    ),
     "stale_task": (
         "UPDATE embedding_tasks SET source_hash = 'old' WHERE item_key = 6",
         "mcptools:mail:pending has a task for a text it no longer has",
@@ -104,7 +109,7 @@ DAMAGE = {
         "mcptools:mail:disabled is not what was put: its content hash differs",
     ),
     "orphan": (
-        "INSERT INTO vectors VALUES (77, 77, 1, 'hash', zeroblob(1024), 0)",
+        "INSERT INTO vectors VALUES (77, 77, 1, 0, 'hash', zeroblob(1024), 0)",
         "table vectors refers to a row of items that is not there",
     ),
     "broken_constraint": (

@@ -72,6 +72,11 @@ DAMAGE = {
         "UPDATE vectors SET embedding = '[1, 0]' WHERE item_key = KEY('ready')",
         "mcptools:mail:ready has a vector of the wrong length",
     ),
+    "passage_missing": (
+        "UPDATE vectors SET passage = 1 WHERE item_key = KEY('ready')",
+        "mcptools:mail:ready lacks the vectors of some passages;"
+        " embed it again with: pegboard refresh mcptools:mail:ready",
+    ),
     "stale_task": (
         "UPDATE embedding_tasks SET source_hash = 'old' WHERE entity_id = KEY('pending')",
         "mcptools:mail:pending has a task for a text it no longer has",

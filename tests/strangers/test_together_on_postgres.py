@@ -80,7 +80,7 @@ def test_a_client_of_one_gateway_hears_of_a_tool_that_comes_through_the_other(de
     for each in (reading, listening):
         each.greet()
     assert "The board is empty." in shown(listening)
-    desk.run("add", "folder", "tools")
+    desk.run("add", "folder", "--no-sync", "tools")
     while listening.hear().get("method") != "notifications/tools/list_changed":
         pass
     wait_until(lambda: ids(listening, "message") == ["mcptools:chat:post_message"], "the tool")

@@ -5,7 +5,9 @@ import time
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
+from pegboard.board.reading import AI, USER_FOLDER, kind_and_place, yielding
 from pegboard.calls import ServerConfig
 from pegboard.errors import ConfigError, UsageError
 from pegboard.gate.admission import NAMESPACE_RULE, is_namespace
@@ -14,15 +16,46 @@ from pegboard.ports import Source, Store
 from pegboard.sources.mcp_config import location
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}")
+_SUFFIXES = re.compile(r"(\.(json|ya?ml|gz|openapi|lightapi))+$", re.IGNORECASE)
+_EVERY_NAME = frozenset({"api", "api-docs", "index", "lightapi", "openapi", "spec", "swagger"})
+"""Files that are called so whatever service they describe."""
 
 
 def folder_record(path: Path, name: str | None, namespace: str) -> SourceRecord:
-    folder = path.expanduser().resolve()
+    """What a folder is added as; what is inside decides."""
+    kind, folder = kind_and_place(path.expanduser().resolve())
+    if folder == user_folder():
+        kind, name = USER_FOLDER, name or "user"
     name = name or re.sub(r"[^a-z0-9_.-]+", "-", folder.name.lower()).strip("-._") or "folder"
     _refuse_names(name, namespace)
     if not str(folder).isprintable():
         raise UsageError(f"{str(folder)!a} has characters that cannot be written down")
-    return SourceRecord(name=name, kind="pytools", location=str(folder), namespace=namespace)
+    return SourceRecord(name=name, kind=kind, location=str(folder), namespace=namespace)
+
+
+def document_record(kind: str, location: str, name: str | None, namespace: str) -> SourceRecord:
+    """A document is called after its host or file, and `api/openapi.json` after the folder."""
+    parts = urlsplit(location)
+    if parts.scheme in ("http", "https"):
+        place, called = location, parts.hostname or ""
+    else:
+        path = Path(unquote(parts.path) if parts.scheme == "file" else location)
+        path = path.expanduser().resolve()
+        place, called = str(path), _SUFFIXES.sub("", path.name)
+        called = path.parent.name if called.lower() in _EVERY_NAME else called
+    name = name or re.sub(r"[^a-z0-9_.-]+", "-", called.lower()).strip("-._")[:63] or kind
+    _refuse_names(name, namespace)
+    if not place.isprintable():
+        raise UsageError(f"{place!a} has characters that cannot be written down")
+    return SourceRecord(name=name, kind=kind, location=place, namespace=namespace)
+
+
+def user_folder() -> Path | None:
+    """The `.ai` folder that is a person's own, whether it is there or not."""
+    try:
+        return (Path.home() / AI).resolve()
+    except RuntimeError:  # nobody knows where this user is at home
+        return None
 
 
 def _refuse_names(name: str, namespace: str) -> None:
@@ -32,10 +65,11 @@ def _refuse_names(name: str, namespace: str) -> None:
         raise UsageError(f"{name!r} is no name for a source", "it takes a-z, 0-9, '-', '_' and '.'")
 
 
-def add_folder(store: Store, record: SourceRecord, source: Source) -> None:
-    next(source.scan({}), None)  # says so at once if this is no such folder
+def add_source(store: Store, record: SourceRecord, source: Source) -> SourceRecord:
+    next(source.scan({}), None)  # says so at once if there is no such folder or document
     _refuse_clash(store, record)
     store.ledger.add_source(record)
+    return record
 
 
 def _refuse_clash(store: Store, record: SourceRecord) -> None:
@@ -136,7 +170,9 @@ def chosen(store: Store, names: Sequence[str]) -> list[SourceRecord]:
         if name not in sources:
             raise no_source(store, name)
     off = {each.config.name for each in store.ledger.servers() if not each.config.enabled}
-    return [sources[name] for name in names or sources if names or name not in off]
+    last = yielding(list(sources.values()))  # they take what the others leave
+    asked = [name for name in names or sources if names or name not in off]
+    return [sources[name] for name in sorted(asked, key=last.__contains__)]
 
 
 def no_source(store: Store, name: str) -> UsageError:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from pegboard.board.models import BoardModels
+from pegboard.board.reading import IN_FOLDERS, reach, yielding
 from pegboard.board.sync import Gate, Sync, SyncReport
 from pegboard.board.worker import Worker, WorkerSettings, WorkReport
 from pegboard.calls import OnChange
@@ -97,23 +98,44 @@ class Filling:
 
     def read(
         self,
+        records: Sequence[SourceRecord],
+        open_source: Callable[[SourceRecord], Source],
+        target: Fingerprint | None,
+        policy: OnChange,
+    ) -> None:
+        """These sources, and what waited elsewhere for an id that one of them no longer has.
+
+        If one cannot be read, that is in its report, and the others go on. The policy is for
+        servers, which may become something else.
+        """
+        for record in records:
+            on_change = policy if record.kind == "mcp" else None
+            self._read(record, open_source, target, on_change, reach(record, self.under))
+        for record, paths in waiting_for_ids(self.store, self.outcome.sources):
+            self._read(record, open_source, target, None, paths)
+
+    def _read(
+        self,
         record: SourceRecord,
-        open_source: Callable[[], Source],
+        open_source: Callable[[SourceRecord], Source],
         target: Fingerprint | None,
         on_change: OnChange | None,
+        under: Sequence[str],
     ) -> None:
-        """One source. If it cannot be read, that is in its report, and the others go on."""
         if self.stop.is_set():
             return
         if on_change is not None:
             self.store.items.apply_policy(record.name, on_change)
-        sync = Sync(self.store, self.gate, record, target, self.progress, on_change)
+        sources = self.store.ledger.sources()
+        sync = Sync(
+            self.store, self.gate, record, target, self.progress, on_change, yielding(sources)
+        )
         self.outcome.sources.append(sync.report)
         try:
             sync.run(
-                open_source(),
+                open_source(record),
                 full=self.full,
-                under=self.under,
+                under=under,
                 keep_missing_days=self.keep_missing_days,
                 stop=self.stop,
             )
@@ -121,3 +143,22 @@ class Filling:
             sync.report.error = str(error)
         if record.name not in {each.name for each in self.store.ledger.sources()}:
             self.store.ledger.remove_source(record.name)  # somebody removed it meanwhile
+
+
+def waiting_for_ids(
+    store: Store, reports: Sequence[SyncReport]
+) -> list[tuple[SourceRecord, list[str]]]:
+    """Sources, and paths in them, that were refused for an id which may be free by now."""
+    freed = [at for at, report in enumerate(reports) if report.retired]
+    if not freed:
+        return []
+    read_since = {report.source for report in reports[freed[-1] + 1 :]}
+    waiting: dict[str, list[str]] = {}
+    for each in store.ledger.rejections():
+        if each.code == "id_taken" and each.source not in read_since:
+            waiting.setdefault(each.source, []).append(each.origin)
+    return [
+        (record, waiting[record.name])
+        for record in store.ledger.sources()
+        if record.name in waiting and record.kind in IN_FOLDERS
+    ]

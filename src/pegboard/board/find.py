@@ -3,11 +3,23 @@
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
+from functools import cached_property
 from typing import NamedTuple
 
 from pegboard.answers import Answer, Explanation, Hit, HitFact, WordFact
 from pegboard.board.gather import Gathered, gather
-from pegboard.model import Drift, Entry, Filters, Leg, Mode, ToolType
+from pegboard.errors import UsageError
+from pegboard.model import (
+    Drift,
+    Entry,
+    Filters,
+    Fingerprint,
+    Kind,
+    Leg,
+    MatchType,
+    Mode,
+    ToolType,
+)
 from pegboard.ports import Embedder, Store
 from pegboard.search.boosts import BoostSettings, Traits, boosts, total
 from pegboard.search.confidence import confidence
@@ -20,15 +32,18 @@ from pegboard.search.fusion import (
     meaning_weight,
 )
 from pegboard.search.look_alikes import groups
+from pegboard.search.passages import by_words, shown
 from pegboard.search.query import Query, parse
 from pegboard.search.reason import fields_with, match_type, reason
-from pegboard.text import signature, terms
+from pegboard.text import Passage, passages, signature, terms
 
 NEAREST = 3
 BOOSTED_BEYOND = 5
 """How many items after the last one that is shown may still be lifted into sight."""
 LOOK_ALIKES_AMONG = 50
 EXPLAINED_BEYOND = 5
+CALLED = (Kind.TOOL, Kind.DIRECTIVE)
+"""What takes arguments."""
 
 
 class Ask(NamedTuple):
@@ -77,13 +92,16 @@ def find(
     *,
     beside: Executor | None = None,
 ) -> Answer:
+    if unknown := [kind for kind in ask.filters.kinds if kind not in set(Kind)]:
+        raise UsageError(f"kind is {unknown[0]!r}; it must be one of {', '.join(Kind)}")
     query = parse(ask.text)
     if query.blank:
         return Answer(hits=(), notices=("the query is empty",))
     depth = max(settings.depth, ask.limit)
     gathered = gather(store, embedder, query, ask.mode, ask.filters, depth, beside=beside)
     began = time.perf_counter()
-    answer = _Answering(store, ask, settings, query, gathered).answer()
+    target = embedder.fingerprint if embedder and gathered.meant else None
+    answer = _Answering(store, ask, settings, query, gathered, target).answer()
     return answer._replace(
         embed_seconds=gathered.embed_seconds,
         search_seconds=gathered.search_seconds + time.perf_counter() - began,
@@ -92,13 +110,20 @@ def find(
 
 class _Answering:
     def __init__(
-        self, store: Store, ask: Ask, settings: FindSettings, query: Query, gathered: Gathered
+        self,
+        store: Store,
+        ask: Ask,
+        settings: FindSettings,
+        query: Query,
+        gathered: Gathered,
+        target: Fingerprint | None,
     ) -> None:
         self.store = store
         self.ask = ask
         self.settings = settings
         self.query = query
         self.gathered = gathered
+        self.target = target
         self.threshold, self.floor = self._bounds()
         self.down: frozenset[str] = frozenset()
 
@@ -153,17 +178,50 @@ class _Answering:
         self, ranked: Sequence[Ranked], entries: Mapping[int, Entry], most: int
     ) -> tuple[Hit, ...]:
         here = [each for each in ranked if each.key in entries]
-        if not self.ask.diverse:
-            return tuple(self._hit(each, entries[each.key]) for each in here[:most])
         items = [entries[each.key].item for each in here]
+        alike = groups(items) if self.ask.diverse else [[place] for place in range(len(here))]
+        chosen = [(here[first], others) for first, *others in alike[:most]]
+        found_in = self._found_in([each for each, _ in chosen], entries)
         return tuple(
-            self._hit(here[first], entries[here[first].key])._replace(
+            self._hit(each, entries[each.key], found_in.get(each.key))._replace(
                 like_it=tuple(items[place].id for place in others)
             )
-            for first, *others in groups(items)[:most]
+            for each, others in chosen
         )
 
-    def _hit(self, each: Ranked, entry: Entry) -> Hit:
+    def _found_in(
+        self, ranked: Sequence[Ranked], entries: Mapping[int, Entry]
+    ) -> dict[int, Passage]:
+        """Of each long text the passage that answers; none if that is what the item itself is."""
+        texts = {
+            each.key: passages(entries[each.key].item)
+            for each in ranked
+            if entries[each.key].item.kind is not Kind.TOOL
+        }
+        texts = {key: parts for key, parts in texts.items() if len(parts) > 1}
+        near = self._nearest_passages([each for each in ranked if each.key in texts])
+        places = {
+            key: near[key]
+            if near.get(key, len(parts)) < len(parts)
+            else by_words(parts, self.wanted_terms)
+            for key, parts in texts.items()
+        }
+        return {key: texts[key][place] for key, place in places.items() if place}
+
+    def _nearest_passages(self, ranked: Sequence[Ranked]) -> dict[int, int]:
+        by_meaning = (MatchType.SEMANTIC, MatchType.BOTH)
+        keys = [each.key for each in ranked if match_type(each.scored.candidate) in by_meaning]
+        if not keys or self.gathered.meant is None or self.target is None:
+            return {}
+        return self.store.index.best_passages(self.gathered.meant, self.target, keys)
+
+    @cached_property
+    def wanted_terms(self) -> frozenset[str]:
+        """Those of the query as it was written, and as it was read."""
+        guessed = {t for known in self.gathered.read_as.values() for w in known for t in terms(w)}
+        return frozenset(self.query.terms) | guessed
+
+    def _hit(self, each: Ranked, entry: Entry, passage: Passage | None) -> Hit:
         item, candidate = entry.item, each.scored.candidate
         breakdown: dict[str, Mapping[str, float]] = {
             leg.value: {"score": round(raw, 4)}
@@ -183,9 +241,17 @@ class _Answering:
             score=each.score,
             match_type=match_type(candidate),
             breakdown=breakdown,
-            reason=reason(candidate, item, self.query, self.gathered.read_as, named=each.named),
-            signature=signature(item),
+            reason=reason(
+                candidate,
+                item,
+                self.query,
+                self.gathered.read_as,
+                named=each.named,
+                passage=passage,
+            ),
+            signature=signature(item) if item.kind in CALLED else "",
             notes=self._notes(entry),
+            passage=shown(passage, self.wanted_terms) if passage else "",
         )
 
     def _down(self, entries: Mapping[int, Entry]) -> frozenset[str]:
@@ -195,10 +261,14 @@ class _Answering:
         return self.store.ledger.servers_down()
 
     def _notes(self, entry: Entry) -> tuple[str, ...]:
+        signed = entry.item.signature
         notes = {
             "its server is down": entry.item.source in self.down,
             "changed since it was approved": entry.drift is Drift.CHANGED,
             "gone from its source": entry.drift is Drift.MISSING,
+            "switched off": entry.off_at is not None,
+            "deprecated": entry.item.deprecated,
+            "signature not trusted": signed is not None and signed.doubtful,
         }
         return tuple(note for note, holds in notes.items() if holds)
 
@@ -239,10 +309,9 @@ class _Answering:
     def _hit_fact(self, each: Ranked, entry: Entry, hits: Sequence[Hit]) -> HitFact:
         weight = each.scored.alpha
         candidate = each.scored.candidate
-        guessed = {t for known in self.gathered.read_as.values() for w in known for t in terms(w)}
         return HitFact(
             id=candidate.id,
-            fields=fields_with(entry.item, set(self.query.terms) | guessed),
+            fields=fields_with(entry.item, self.wanted_terms),
             ranks={leg.value: rank for leg, rank in candidate.ranks.items()},
             raw={leg.value: round(raw, 4) for leg, raw in candidate.scores.items()},
             meaning=round(weight * each.scored.meaning, 4),

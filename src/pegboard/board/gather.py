@@ -46,6 +46,8 @@ class Gathered(NamedTuple):
     notices: tuple[str, ...]
     embed_seconds: float
     search_seconds: float
+    meant: Vector | None = None
+    """The query's vector, if meaning was asked."""
 
 
 class Words(NamedTuple):
@@ -156,6 +158,7 @@ class _Gathering:
             notices=tuple(self.notices),
             embed_seconds=self.embed_seconds,
             search_seconds=time.perf_counter() - began - waited,
+            meant=meant.vector if meant else None,
         )
 
     def _ask_meaning(

@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
+from pegboard.board.reading import DOCUMENTS, FOLDER, IN_FOLDERS, PYTOOLS, USER_FOLDER
 from pegboard.board.sync import SyncReport
 from pegboard.calls import Listing, ServerConfig
 from pegboard.errors import PegboardError
 from pegboard.model import SourceRecord
-from pegboard.sources.watch import Watcher
+from pegboard.sources import folder, pytools
+from pegboard.sources.watch import Place, Watcher
 
 log = logging.getLogger(__name__)
 
@@ -155,17 +157,21 @@ class Keeping:
         if now == self._known:
             return
         fresh = [record for name, (record, _) in now.items() if self._known.get(name) != now[name]]
+        gone = self._known.keys() - now.keys()
         self._known = now
         self._wrong = {name: why for name, why in self._wrong.items() if name in now}
         self._refresh()
+        places = {record.name: place for record, _ in now.values() if (place := watched(record))}
         if self._watcher is not None:
-            folders = [record for record, _ in now.values() if record.kind == "pytools"]
-            self._watcher.set_roots({each.name: Path(each.location) for each in folders})
+            self._watcher.set_places(places)
         for record in fresh if self._follow else []:
             if record.kind == "mcp":
                 self.want_server(record.name)
-            elif self._watcher is None or record.kind != "pytools":  # it looks at those first
+            elif self._watcher is None or record.name not in places:  # it looks at those first
                 self.want(record.name)
+        if gone and self._follow:  # an id that others have waited for may be free
+            for name in (name for name, (each, _) in now.items() if each.kind in IN_FOLDERS):
+                self.want(name)
 
     def _next(self) -> dict[str, Paths]:
         with self._news:
@@ -199,3 +205,15 @@ class Keeping:
         if self._wrong.get(name) != why:
             log.warning("not up to date: %s: %s", name, why)
         self._wrong[name] = why
+
+
+def watched(record: SourceRecord) -> Place | None:
+    """What of a source can be watched, if it is in files."""
+    where = Path(record.location)
+    if record.kind == PYTOOLS:
+        return Place(where, (pytools.GENERATED, pytools.WRITTEN))
+    if record.kind in (FOLDER, USER_FOLDER):
+        return Place(where, tuple(folder.LAYOUTS), private=(".", "__pycache__"))
+    if record.kind in DOCUMENTS and "://" not in record.location:
+        return Place(where.parent, file=where.name)
+    return None

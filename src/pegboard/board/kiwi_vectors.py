@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pegboard.model import Fingerprint, Item, Kind, Vector
 from pegboard.store.postgres.kiwi_reading import OldRow
-from pegboard.text import PART_MARK, embedding_text
+from pegboard.text import PART_MARK, embedded_passages, embedding_text
 
 TYPES = {
     Kind.TOOL: ("script", "tool"),
@@ -65,9 +65,10 @@ def fitting(row: OldRow, item: Item, target: Fingerprint, vouched: Vouched) -> V
     length = math.sqrt(math.fsum(value * value for value in numbers))
     if not math.isfinite(length) or length == 0:
         return Misfit("no_direction", "it points nowhere")
-    if not vouched.whatever_text and _one_line(str(row.get("content"))) != _one_line(
-        embedding_text(item)
-    ):
+    text = embedding_text(item)
+    if len(embedded_passages(text)) > 1:
+        return Misfit("passages", "each passage of its item has a vector now; a worker makes them")
+    if not vouched.whatever_text and _one_line(str(row.get("content"))) != _one_line(text):
         return Misfit(
             "other_text",
             "it was made from another text than the board's; "

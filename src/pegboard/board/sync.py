@@ -35,6 +35,8 @@ class SyncReport:
     purged: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
+    loose_links: int = 0
+    """Links of its items that lead nowhere."""
     error: str = ""
     """Why the source as a whole could not be read; nothing of it was changed then."""
 
@@ -50,6 +52,7 @@ class Sync:
         target: Fingerprint | None,
         progress: Progress,
         on_change: OnChange | None = None,
+        yielding: frozenset[str] = frozenset(),
     ) -> None:
         self.store = store
         self.gate = gate
@@ -57,6 +60,7 @@ class Sync:
         self.target = target
         self.progress = progress
         self.on_change = on_change
+        self.yielding = yielding
         self.report = SyncReport(record.name)
         self._items: list[Item] = []
         self._rejections: list[Rejection] = []
@@ -115,6 +119,7 @@ class Sync:
         self.store.ledger.settle(self.record.name, self._present, [*self._present, *self._refused])
         self.store.ledger.mark_synced(self.record.name)
         self.store.items.take_census()
+        self._follow_links()
 
     def _end_partial(
         self,
@@ -137,6 +142,13 @@ class Sync:
             self.store.ledger.settle(self.record.name, sorted(void), None)
         if self.report.added + self.report.retired >= BATCH:
             self.store.items.take_census()
+        if self.report.added or self.report.changed or self.report.retired:
+            self._follow_links()
+
+    def _follow_links(self) -> None:
+        """What came, went or was renamed may be what links mean, also those of other sources."""
+        self.store.curation.resolve_links()
+        self.report.loose_links = len(self.store.curation.loose_links(self.record.name))
 
     def _take(self, finding: Finding) -> None:
         self._scanned += 1
@@ -185,7 +197,11 @@ class Sync:
     def _flush(self) -> None:
         if self._items:
             put = self.store.items.put(
-                self._items, self.target, rewrite=self._rewrite, on_change=self.on_change
+                self._items,
+                self.target,
+                rewrite=self._rewrite,
+                on_change=self.on_change,
+                yielding=self.yielding,
             )
             self.report.added += put.added
             self.report.changed += put.changed
@@ -195,6 +211,7 @@ class Sync:
             admitted = {item.origin for item in self._items} - {r.origin for r in put.refused}
             self.store.ledger.settle(self.record.name, sorted(admitted), None)
             self._present += sorted(admitted)
+            self._rejections += put.displaced
             self._items = []
         if self._rejections:
             self.store.ledger.reject(self._rejections)

@@ -82,9 +82,9 @@ class Trust:
         """Items that are no longer what was approved, held back or not."""
         return self._store.items.changed()
 
-    def approve(self, changes: Sequence[Change], target: Fingerprint | None) -> int:
+    def approve(self, changes: Sequence[Change], target: Fingerprint | None, by: str = "") -> int:
         """Approve items as they are in these changes; one that has changed again is left out."""
-        return self._store.items.approve([each.entry for each in changes], target)
+        return self._store.items.approve([each.entry for each in changes], target, by)
 
     def apply_policy(self) -> None:
         """Hold back, or accept, what changed while another policy held."""

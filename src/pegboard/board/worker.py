@@ -25,6 +25,7 @@ from pegboard.errors import (
 )
 from pegboard.model import Fingerprint, Task, Vector
 from pegboard.ports import Embedder, Progress, Store
+from pegboard.text import embedded_passages
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +40,7 @@ TRIED_EVERY = 8
 
 class WorkerSettings(NamedTuple):
     batch_size: int = 128
+    """Passages that are embedded at a time: most texts have one, long ones have more."""
     lease_seconds: float = 60.0
     max_attempts: int = 5
     retry_seconds: float = 2.0
@@ -98,6 +100,8 @@ class Worker:
         """Models that are, why, and when to ask them again: others need not wait for them."""
         self._advance_at = 0.0
         self._batches = 0
+        self._tasks = settings.batch_size
+        """How many tasks the last batches had room for."""
         self._holding = False
         """Whether it has claimed something that it has not brought to its end."""
 
@@ -192,7 +196,7 @@ class Worker:
         tasks = self.store.tasks.claim(
             target,
             self.owner,
-            self.settings.batch_size,
+            self._tasks,
             self.settings.lease_seconds,
             tried_first=self._batches % TRIED_EVERY == 0,
         )
@@ -200,16 +204,33 @@ class Worker:
             return False
         self._advance_at = 0.0
         self._holding = True
+        batch = self._fitting(tasks)
         try:
-            done = self._embed(embedder, [task for task in tasks if not self._given_up(task)])
+            done = self._embed(embedder, [task for task in batch if not self._given_up(task)])
         except BaseException:
             self.store.tasks.release(self.owner)
             raise
         hung = self.store.tasks.finish(target, done)
+        if len(batch) < len(tasks):
+            self.store.tasks.release(self.owner)
         self._holding = False
         self.report.embedded += hung
-        self.report.superseded += len(done) - hung
+        self.report.superseded += len({task for task, _ in done}) - hung
         return True
+
+    def _fitting(self, tasks: list[Task]) -> list[Task]:
+        """As many as a batch has room for, and one at least; so it ends before its lease does.
+
+        The next claim is for about as many, so that little is claimed only to be given back.
+        """
+        room = self.settings.batch_size
+        for count, task in enumerate(tasks):
+            room -= len(embedded_passages(task.text))
+            if room < 0:
+                self._tasks = max(count, 1)
+                return tasks[: self._tasks]
+        self._tasks = min(2 * self._tasks, self.settings.batch_size)
+        return tasks
 
     def _given_up(self, task: Task) -> bool:
         """Attempts beyond the limit are those that no worker lived to report."""
@@ -221,9 +242,14 @@ class Worker:
         return True
 
     def _embed(self, embedder: Embedder, tasks: list[Task]) -> list[tuple[Task, Vector]]:
-        """The whole batch at once; if that fails, one by one, so that one bad text stands alone."""
+        """The whole batch at once; if that fails, one by one, so that one bad text stands alone.
+
+        A task comes with each of its passages.
+        """
+        parts = [(task, text) for task in tasks for text in embedded_passages(task.text)]
         try:
-            return list(zip(tasks, _vectors(embedder, tasks), strict=True))
+            vectors = _vectors(embedder, [text for _, text in parts])
+            return [(task, vector) for (task, _), vector in zip(parts, vectors, strict=True)]
         except ModelUnavailable:
             raise
         except Exception as error:
@@ -252,11 +278,11 @@ class Worker:
         return released
 
 
-def _vectors(embedder: Embedder, tasks: list[Task]) -> list[Vector]:
-    vectors = embedder.embed([task.text for task in tasks])
+def _vectors(embedder: Embedder, texts: list[str]) -> list[Vector]:
+    vectors = embedder.embed(texts)
     expected = 4 * embedder.fingerprint.dimension
-    if len(vectors) != len(tasks):
-        raise EmbeddingError(f"{len(vectors)} vectors came back for {len(tasks)} texts")
+    if len(vectors) != len(texts):
+        raise EmbeddingError(f"{len(vectors)} vectors came back for {len(texts)} texts")
     for vector in vectors:
         if len(vector) != expected:
             raise EmbeddingError(f"a vector of {len(vector)} bytes came back instead of {expected}")

@@ -9,6 +9,7 @@ from pegboard.answers import Answer, Hit
 from pegboard.cli.explaining import print_explanation
 from pegboard.cli.render import clipped, print_json, width
 from pegboard.gate.characters import visible
+from pegboard.model import Kind
 from pegboard.search.budget import Told, as_score, compact, fit, qualified, together, tokens
 from pegboard.text import first_sentence
 
@@ -99,9 +100,12 @@ def _print_hit(mark: str, hit: Hit) -> None:
         f"{mark} "
         + click.style(qualified(hit.namespace, hit.id), bold=True)
         + click.style(f"  {as_score(hit.score)} {hit.match_type}", fg="green")
+        + ("" if hit.kind is Kind.TOOL else f"  {hit.kind}")
     )
     if said := first_sentence(hit.description):
         click.echo(f"    {clipped(said, room)}")
+    if hit.passage:
+        click.echo(f"    {clipped(f'… {visible(hit.passage)}', room)}")
     click.secho(f"    {clipped(visible(hit.reason), room)}", dim=True)
     for note in hit.notes:
         click.secho(f"    {note}", fg="yellow")

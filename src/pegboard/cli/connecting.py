@@ -9,7 +9,8 @@ import click
 from pegboard.app import Pegboard
 from pegboard.calls import Change, ServerConfig, Transport
 from pegboard.cli import render
-from pegboard.cli.shared import command_options, notice, progress_bar
+from pegboard.cli.filling import Reading, finish_adding, no_sync_option, read_now
+from pegboard.cli.shared import command_options, login_name, notice, progress_bar
 from pegboard.errors import ItemAmbiguous, ItemNotFound, UsageError
 from pegboard.sources import mcp_config
 
@@ -34,6 +35,7 @@ HASH = 32
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="No tools with such names.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), help="Seconds that a call may take.")
 @click.option("--namespace", help="Where its tools hang. Default: as the file says, else public.")
+@no_sync_option
 @command_options
 def add_mcp(
     name: str | None,
@@ -47,6 +49,7 @@ def add_mcp(
     exclude: tuple[str, ...],
     timeout: float | None,
     namespace: str | None,
+    no_sync: bool,
     board: str | None,
     as_json: bool,
 ) -> None:
@@ -86,21 +89,29 @@ def add_mcp(
     with Pegboard.open(board) as pegboard:
         before = {each.config.name for each in pegboard.servers()}
         pegboard.add_servers(configs)
-    _tell_added(configs, before, as_json)
-
-
-def _tell_added(configs: Sequence[ServerConfig], before: set[str], as_json: bool) -> None:
+        if not as_json:
+            _tell_added(configs, before)
+        names = [] if no_sync else [each.name for each in configs if each.enabled]
+        reading = read_now(pegboard, names, as_json=as_json) if names else None
     if as_json:
-        render.print_json(
-            [{"name": each.name, "location": mcp_config.location(each)} for each in configs]
-        )
-        return
+        render.print_json([_added(each, reading) for each in configs])
+    finish_adding(reading, as_json=as_json)
+
+
+def _added(config: ServerConfig, reading: Reading | None) -> dict[str, object]:
+    return {
+        "name": config.name,
+        "location": mcp_config.location(config),
+        "sync": reading.report(config.name) if reading else None,
+    }
+
+
+def _tell_added(configs: Sequence[ServerConfig], before: set[str]) -> None:
     for each in configs:
         done = "changed" if each.name in before else "added"
         click.echo(f"{done} {each.name}: {mcp_config.location(each)}")
         for kept in mcp_config.kept_in_files(each):
             click.echo(f"  {kept}; keep that entry")
-    click.echo("next: pegboard sync")
 
 
 def _given(
@@ -222,7 +233,8 @@ def approve(item: str | None, everything: bool, board: str | None, as_json: bool
     if (item is None) == (not everything):
         raise UsageError("say which: give an ID, or --all", "see them with: pegboard changes")
     with Pegboard.open(board) as pegboard:
-        approved = pegboard.trust.approve(_chosen(pegboard.trust.changes(), item), pegboard.target)
+        chosen = _chosen(pegboard.trust.changes(), item)
+        approved = pegboard.trust.approve(chosen, pegboard.target, login_name())
         with progress_bar(show=not as_json) as progress:
             notices = pegboard.backfill(progress=progress).notices if approved else []
     if as_json:

@@ -1,14 +1,20 @@
 """Commands that make a board and fill it: init, add, remove, sync."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
 from pegboard.app import Pegboard, located
+from pegboard.board.adding import user_folder
+from pegboard.board.filling import Outcome
+from pegboard.board.reading import AI, left_beside
+from pegboard.board.sync import SyncReport
 from pegboard.cli import render
 from pegboard.cli.shared import NO_SOURCE, command_options, notice, progress_bar, stop_on_signals
 from pegboard.config import PROJECT_FILE, env_name, known_settings
-from pegboard.errors import BoardReadOnly, SourceError
+from pegboard.errors import BoardReadOnly, SourceError, UsageError
 
 
 @click.command()
@@ -30,7 +36,10 @@ def init(board: str | None, as_json: bool) -> None:
     if written:
         click.echo(f"settings  {written}")
     click.echo(f"board     {facts['board']}")
-    click.echo("next      pegboard add folder PATH, or pegboard add mcp NAME; then pegboard sync")
+    if board is None and (Path.cwd() / AI).is_dir():
+        click.echo(f"next      pegboard add folder {AI}, which this project has already")
+    else:
+        click.echo("next      pegboard add folder PATH, or pegboard add mcp NAME")
 
 
 def _make_project(board: str | None) -> Path | None:
@@ -66,28 +75,106 @@ def _template() -> str:
 
 @click.group()
 def add() -> None:
-    """Add a source of tools to the board."""
+    """Add a source to the board, and read what it has."""
+
+
+no_sync_option = click.option(
+    "--no-sync", is_flag=True, help="Only add it; a later sync reads what is there."
+)
+
+
+class Reading(NamedTuple):
+    """What a sync has brought, and what is to be said about it in the end."""
+
+    outcome: Outcome
+    notices: tuple[str, ...]
+    stopped: bool
+
+    def report(self, source: str) -> SyncReport | None:
+        return next((each for each in self.outcome.sources if each.source == source), None)
+
+
+def read_now(
+    pegboard: Pegboard,
+    names: Sequence[str],
+    *,
+    as_json: bool,
+    full: bool = False,
+    embed: bool = True,
+) -> Reading:
+    """Sync these sources or all, and show how it went; `finish` has the last word."""
+    with stop_on_signals() as stop, progress_bar(show=not as_json) as progress:
+        outcome = pegboard.sync(names, full=full, embed=embed, progress=progress, stop=stop)
+        stopped = stop.is_set()
+    notices = list(outcome.notices)
+    if changed := pegboard.trust.changes():
+        held = sum(not each.entry.active for each in changed)
+        text = f"{len(changed)} changed since approved, {held} held back; see: pegboard changes"
+        notices.append(text)
+    if not as_json:
+        for report in outcome.sources:
+            render.sync_report(report)
+        click.echo(f"embedded {outcome.work.embedded}, {outcome.waiting} waiting")
+    return Reading(outcome, tuple(notices), stopped)
+
+
+def finish(reading: Reading, hint: str = "") -> None:
+    """Notes, and an error if it was stopped or a source could not be read."""
+    notice(*reading.notices)
+    if reading.stopped:
+        raise KeyboardInterrupt
+    sources = reading.outcome.sources
+    if broken := [f"{report.source}: {report.error}" for report in sources if report.error]:
+        raise SourceError("\n".join(broken), hint)
+
+
+def finish_adding(reading: Reading | None, *, as_json: bool) -> None:
+    """The end of every command that adds sources, with the next step."""
+    if reading is not None:
+        finish(reading, "it is added all the same; when that is mended: pegboard sync")
+    if not as_json:
+        click.echo('next: pegboard search "..."' if reading else "next: pegboard sync")
 
 
 @add.command("folder")
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=click.Path(path_type=Path), required=False)
+@click.option("--user", is_flag=True, help="Your own folder, ~/.ai, instead of PATH.")
 @click.option("--name", help="What to call the source. Default: the folder's name.")
 @click.option("--namespace", default="public", show_default=True, help="Where its items hang.")
+@no_sync_option
 @command_options
 def add_folder(
-    path: Path, name: str | None, namespace: str, board: str | None, as_json: bool
+    path: Path | None,
+    user: bool,
+    name: str | None,
+    namespace: str,
+    no_sync: bool,
+    board: str | None,
+    as_json: bool,
 ) -> None:
-    """Add a folder of Python tools.
+    """Add a folder of tools, directives, knowledge and skills, and read it.
 
-    Tools are mcptools/<category>/<tool>.py and gentools/<category>/<tool>/api.py inside it.
+    It is a project with a .ai folder, or such a folder itself: one that holds tools, scripts,
+    directives, knowledge or skills. Or it holds Python tools: mcptools/<category>/<tool>.py and
+    gentools/<category>/<tool>/api.py.
+
+    What a project has goes before what your own folder has under the same id.
     """
+    folder = user_folder() if user else path
+    if folder is None or (user and path is not None):
+        raise UsageError(
+            "which folder? Give either PATH or --user", "as in: pegboard add folder .ai"
+        )
     with Pegboard.open(board) as pegboard:
-        record = pegboard.add_folder(path, name=name, namespace=namespace)
+        record = pegboard.add_folder(folder, name=name, namespace=namespace)
+        if not as_json:
+            click.echo(f"added {record.name}: {record.location}")
+        reading = None if no_sync else read_now(pegboard, [record.name], as_json=as_json)
     if as_json:
-        render.print_json(record)
-    else:
-        click.echo(f"added {record.name}: {record.location}")
-        click.echo("next: pegboard sync")
+        sync = reading.report(record.name) if reading else None
+        render.print_json(record._asdict() | {"sync": sync})
+    notice(*filter(None, [left_beside(record)]))
+    finish_adding(reading, as_json=as_json)
 
 
 @click.command()
@@ -118,26 +205,11 @@ def sync(
 
     Unchanged files cost no embedding. Stopping it half-way loses nothing: run it again.
     """
-    with Pegboard.open(board) as pegboard, stop_on_signals() as stop:
+    with Pegboard.open(board) as pegboard:
         notice(*pegboard.trust.follow_files())
         if not pegboard.sources():
             notice(NO_SOURCE)
-        with progress_bar(show=not as_json) as progress:
-            outcome = pegboard.sync(
-                names, full=full, embed=not no_embed, progress=progress, stop=stop
-            )
-        changed = pegboard.trust.changes()
+        reading = read_now(pegboard, names, as_json=as_json, full=full, embed=not no_embed)
     if as_json:
-        render.print_json(outcome)
-    else:
-        for report in outcome.sources:
-            render.sync_report(report)
-        click.echo(f"embedded {outcome.work.embedded}, {outcome.waiting} waiting")
-    notice(*outcome.notices)
-    if changed:
-        held = sum(not each.entry.active for each in changed)
-        notice(f"{len(changed)} changed since approved, {held} held back; see: pegboard changes")
-    if stop.is_set():
-        raise KeyboardInterrupt
-    if broken := [f"{report.source}: {report.error}" for report in outcome.sources if report.error]:
-        raise SourceError("\n".join(broken))
+        render.print_json(reading.outcome)
+    finish(reading)

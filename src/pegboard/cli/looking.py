@@ -63,10 +63,13 @@ STATES: dict[str, bool | None] = {"active": True, "inactive": False, "all": None
 @click.option("--persona", "personas", multiple=True, help="Only for this persona.")
 @click.option("--skill", "skills", multiple=True, help="Only tools of this skill.")
 @click.option(
+    "--linked", multiple=True, metavar="ID", help="Only what links to this, or is linked from it."
+)
+@click.option(
     "--state",
     type=click.Choice(list(STATES)),
     default="active",
-    help="Inactive: gone from its source, or held back. Default: active.",
+    help="Inactive: gone from its source, held back or switched off. Default: active.",
 )
 @command_options
 def search(
@@ -167,7 +170,8 @@ def show(item: str, board: str | None, as_json: bool) -> None:
     """
     with Pegboard.open(board) as pegboard:
         found = pegboard.show(item)
+        ties = pegboard.curate.ties(found)
     if as_json:
-        render.print_json(found)
+        render.print_json(found._asdict() | {"ties": ties})
     else:
-        render.entry(found)
+        render.entry(found, ties)

@@ -12,7 +12,20 @@ from typing import NoReturn
 import click
 
 from pegboard import __version__
-from pegboard.cli import connecting, database, filling, looking, measuring, models, serving, upkeep
+from pegboard.cli import (
+    connecting,
+    curating,
+    database,
+    filling,
+    looking,
+    measuring,
+    models,
+    schema,
+    services,
+    serving,
+    signing,
+    upkeep,
+)
 from pegboard.errors import EXIT_INTERRUPTED, PegboardError, exit_code
 
 log = logging.getLogger(__name__)
@@ -25,7 +38,7 @@ UNEXPECTED = 70
 def cli() -> None:
     """Every tool your agents have, found in milliseconds.
 
-    Begin with: pegboard init; pegboard add folder PATH; pegboard sync; pegboard search "..."
+    Begin with: pegboard init; pegboard add folder PATH; pegboard search "..."
     """
 
 
@@ -40,6 +53,16 @@ for command in (
     connecting.allow,
     connecting.changes,
     connecting.approve,
+    curating.describe,
+    curating.deactivate,
+    curating.activate,
+    curating.history,
+    curating.links,
+    curating.rejections,
+    signing.keys,
+    signing.sign,
+    signing.verify,
+    schema.schema,
     serving.mcp,
     serving.prompt,
     upkeep.status,
@@ -53,6 +76,7 @@ for command in (
 ):
     cli.add_command(command)
 filling.add.add_command(connecting.add_mcp)
+filling.add.add_command(services.add_openapi)
 
 
 def tell(error: PegboardError) -> None:

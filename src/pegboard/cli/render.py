@@ -16,9 +16,10 @@ from pegboard.board.maintain import Status
 from pegboard.board.sync import SyncReport
 from pegboard.calls import Health
 from pegboard.content import Blob
+from pegboard.curation import Tie
 from pegboard.errors import PegboardError
 from pegboard.gate.characters import visible
-from pegboard.model import Drift, Entry, Rejection
+from pegboard.model import Drift, Entry, Item, Rejection
 
 
 def print_json(value: object) -> None:
@@ -91,19 +92,24 @@ def sync_report(report: SyncReport) -> None:
             details = ", ".join(f"{reason} {n}" for reason, n in sorted(counted.items()))
             click.secho(f"  {title}: {counted.total()} ({details})", fg="yellow")
     if report.rejected:
-        click.echo("  see them with: pegboard status --rejections")
+        click.echo("  see them with: pegboard rejections")
+    if report.loose_links:
+        lead = "1 link leads" if report.loose_links == 1 else f"{report.loose_links} links lead"
+        click.secho(f"  {lead} nowhere; see: pegboard links --unresolved", fg="yellow")
 
 
-def entry(found: Entry) -> None:
+def entry(found: Entry, tied: Sequence[Tie] = ()) -> None:
     item, embedding = found.item, found.embedding
     click.secho(item.id, bold=True)
     facts = {
         "kind": item.kind.value + (f" ({item.tool_type})" if item.tool_type else ""),
         "namespace": item.namespace,
         "tags": ", ".join(item.tags),
+        "deprecated": "yes" if item.deprecated else "",
         "from": visible(f"{item.source} / {item.origin}"),
         "version": item.version.version if item.version else "",
         "state": _state(found),
+        "signature": _signature(item),
         "embedding": embedding.status.value + (f" by {embedding.model}" if embedding.model else ""),
         "error": embedding.error,
         "updated": ago(found.updated_at),
@@ -113,13 +119,34 @@ def entry(found: Entry) -> None:
             click.echo(f"  {name:<10} {value}")
     click.echo()
     click.echo(item.description)
+    if tied:
+        click.echo()
+        ties(tied)
     if item.input_schema:
         click.echo()
         click.echo("Input:")
         click.echo(json.dumps(item.input_schema, ensure_ascii=False, indent=2))
 
 
+def _signature(item: Item) -> str:
+    """What it was worth when the item came in."""
+    if item.signature is None:
+        return ""
+    signed = f" by {item.signature.signer} at {item.signature.signed_at}"
+    return (item.signature.state or "not checked") + (signed if item.signature.signer else "")
+
+
+def ties(found: Sequence[Tie]) -> None:
+    for each in found:
+        end = f"{each.id}" if each.id else f"{each.target}, which leads nowhere"
+        click.echo(f"  {each.relation} {end}" if each.outward else f"  {end} {each.relation} it")
+
+
 def _state(found: Entry) -> str:
+    if found.off_at is not None:
+        by = f" by {found.off_by}" if found.off_by else ""
+        why = f": {found.off_reason}" if found.off_reason else ""
+        return f"switched off{by} {ago(found.off_at)}{why}"
     if found.drift is Drift.CHANGED:
         offered = "active" if found.active else "held back"
         return f"{offered}: changed since it was approved; see: pegboard changes"
@@ -185,12 +212,18 @@ def visible_rejections(found: Sequence[Rejection]) -> list[Rejection]:
 
 def rejections(found: Sequence[Rejection]) -> None:
     for each in visible_rejections(found):
-        click.echo(click.style(f"{each.source} / {each.origin}", bold=True) + f"  {each.code}")
+        when = f"  {ago(each.rejected_at)}" if each.rejected_at is not None else ""
+        named = click.style(f"{each.source} / {each.origin}", bold=True)
+        click.echo(f"{named}  {each.code}{when}")
         click.echo(f"    {each.reason}")
 
 
-def ago(moment: float) -> str:
-    seconds = max(time.time() - moment, 0)
+def moment(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+
+
+def ago(then: float) -> str:
+    seconds = max(time.time() - then, 0)
     for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= length:
             return f"{int(seconds // length)} {unit} ago"

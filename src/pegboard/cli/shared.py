@@ -92,3 +92,13 @@ def stop_on_signals() -> Iterator[threading.Event]:
 def notice(*texts: str) -> None:
     for text in texts:
         click.secho(f"note: {text}", fg="yellow", err=True)
+
+
+def login_name() -> str:
+    """Whose decision it is, unless somebody says otherwise."""
+    import getpass  # nothing else needs it
+
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # a user without a name, as in some containers
+        return ""

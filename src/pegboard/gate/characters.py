@@ -18,6 +18,10 @@ _FORBIDDEN = re.compile(
 )
 
 
+# The same for text of ASCII alone, where looking takes a tenth of the time.
+_FORBIDDEN_ASCII = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f]")
+
+
 def visible(text: str) -> str:
     """The text with every forbidden character written out, as `\\u202e`."""
     return _FORBIDDEN.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
@@ -25,7 +29,7 @@ def visible(text: str) -> str:
 
 def first_forbidden(text: str) -> str:
     """The first forbidden character as `U+200B ZERO WIDTH SPACE`, or an empty string."""
-    found = _FORBIDDEN.search(text)
+    found = (_FORBIDDEN_ASCII if text.isascii() else _FORBIDDEN).search(text)
     if found is None:
         return ""
     character = found.group()

@@ -6,7 +6,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from pegboard.answers import Hit
-from pegboard.model import DEFAULT_NAMESPACE
+from pegboard.model import DEFAULT_NAMESPACE, Kind
 from pegboard.text import first_sentence, prose
 
 LONGEST_SENTENCE = 240
@@ -54,7 +54,10 @@ def tell(hit: Hit, detail: Detail) -> str:
     else:
         text = [line.rstrip() for line in prose(hit.description).strip().splitlines()]
     called = clipped(" ".join(hit.signature.split()), LONGEST_SIGNATURE)
-    lines = [f"{name} ({as_score(hit.score)})", called, *text]
+    kind = "" if hit.kind is Kind.TOOL else f" {hit.kind}"
+    lines = [f"{name} ({as_score(hit.score)}){kind}", called, *text]
+    if hit.passage:
+        lines.append(f"found in: {hit.passage}")
     if hit.like_it:
         lines.append(f"and {len(hit.like_it)} like it")
     lines += [f"note: {note}" for note in hit.notes]

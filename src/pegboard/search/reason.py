@@ -6,7 +6,7 @@ from functools import lru_cache
 from pegboard.model import Item, Leg, MatchType
 from pegboard.search.fusion import Candidate
 from pegboard.search.query import Query
-from pegboard.text import index_fields, parameters, terms
+from pegboard.text import Passage, index_fields, parameters, terms
 
 SEMANTIC_FLOOR = 0.25
 """A cosine below this says nothing: unrelated texts reach it too."""
@@ -33,18 +33,22 @@ def reason(
     read_as: Mapping[str, tuple[str, ...]],
     *,
     named: bool,
+    passage: Passage | None = None,
 ) -> str:
+    """With the passage of the item's text that it was found by, if it is not the item itself."""
     parts = ["its name is the query"] if named else []
-    if shared := _shared_words(item, query):
+    if shared := _shared_words(item, query, passage):
         parts.append("shares " + ", ".join(f"“{word}”" for word in shared))
     parts += _read_words(item, read_as)
     cosine = candidate.scores.get(Leg.VECTOR)
     if cosine is not None:
         parts.append(f"meaning {_nearness(cosine)} ({cosine:.2f})")
+    if passage is not None:
+        parts.append(f"found in “{passage.heading}”" if passage.heading else "found in its text")
     return "; ".join(parts) or "no leg is sure of it"
 
 
-def fields_with(item: Item, wanted: set[str]) -> dict[str, tuple[str, ...]]:
+def fields_with(item: Item, wanted: frozenset[str]) -> dict[str, tuple[str, ...]]:
     """The terms that an item has, by the field they stand in."""
     found = {
         name: tuple(sorted(wanted.intersection(text.split())))
@@ -53,10 +57,12 @@ def fields_with(item: Item, wanted: set[str]) -> dict[str, tuple[str, ...]]:
     return {name: held for name, held in found.items() if held}
 
 
-def _shared_words(item: Item, query: Query) -> list[str]:
+def _shared_words(item: Item, query: Query, passage: Passage | None) -> list[str]:
     """The reader's own words, not the stems that were matched, at most five."""
     wanted = set(query.terms)
     held = wanted.intersection(_first_terms(item))
+    if passage is not None:
+        held |= wanted.intersection(terms(f"{passage.heading} {passage.told}"))
     shared = [word for word, parts in _words_and_terms(query.text) if not held.isdisjoint(parts)]
     return list(dict.fromkeys(word.strip(".,;:!?\"'()").lower() for word in shared))[:5]
 

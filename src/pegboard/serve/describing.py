@@ -127,6 +127,8 @@ def _state(entry: Entry, down: Mapping[str, str]) -> list[str]:
             if entry.drift is Drift.CHANGED
             else "its source no longer has it"
         )
+    if (signature := entry.item.signature) is not None and signature.doubtful:
+        notes.append(f"its signature is not trusted: {one_line(signature.state)}")
     if (why := down.get(entry.item.source)) is not None:
         reason = clipped(one_line(why), LONGEST_REASON)
         notes.append(f"its server {entry.item.source} is down: {reason}".rstrip(": "))

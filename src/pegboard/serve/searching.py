@@ -120,6 +120,7 @@ _HIT = {
         "signature": {"type": "string"},
         "description": {"type": "string"},
         "kind": {"type": "string"},
+        "passage": {"type": "string"},
         "notes": {"type": "array", "items": {"type": "string"}},
         "like_it": {"type": "integer"},
     },
@@ -248,7 +249,8 @@ def _structured(told: Told) -> dict[str, object]:
     }
     if told.detail is Detail.NAME:
         return found
-    found["signature"] = clipped(one_line(hit.signature), LONGEST_SIGNATURE)
+    if hit.signature:
+        found["signature"] = clipped(one_line(hit.signature), LONGEST_SIGNATURE)
     found["description"] = clipped(first_sentence(hit.description), LONGEST_SENTENCE)
     return found | _remarks(hit)
 
@@ -257,6 +259,8 @@ def _remarks(hit: Hit) -> dict[str, object]:
     found: dict[str, object] = {}
     if hit.kind is not Kind.TOOL:
         found["kind"] = hit.kind.value
+    if hit.passage:
+        found["passage"] = hit.passage
     if hit.notes:
         found["notes"] = list(hit.notes)
     if hit.like_it:

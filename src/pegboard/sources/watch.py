@@ -1,23 +1,23 @@
 """Tells which files of a source have changed, as soon as they have.
 
-A thread for each root lets `watchfiles` follow the folders that tools are in. What cannot be told
+A thread for each place lets `watchfiles` follow the folders that items are in. What cannot be told
 path by path (a root that came, went or was replaced, a flood of changes, an error) is told as a
 change of everything.
 """
 
 import logging
-import re
 import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from watchfiles import Change, watch
 
 from pegboard.errors import PegboardError
-from pegboard.sources.pytools import GENERATED, WRITTEN
+from pegboard.sources.tree import TEMPORARY
 
 log = logging.getLogger(__name__)
 
@@ -40,21 +40,29 @@ AGAIN_SECONDS = 1.0
 MOST_PATHS = 2_000
 """So many changes at once are told by their paths; more are a change of everything."""
 
-_FOLDERS = (GENERATED, WRITTEN)
-_PRIVATE = (".", "_")
-_TEMPORARY = re.compile(
-    r"^4913$|^#.*#$|~$|\.py[cod]$|\.sw[a-z]$|\.bak$|\.te?mp(\.|$)|___jb_\w+___$"
-)
-"""What editors and Python write beside a file."""
-
 _Identity = dict[Path, tuple[int, int]]
+
+
+class Place(NamedTuple):
+    """What of a source is watched: folders under its root with all that is in them, or one file."""
+
+    root: Path
+    folders: tuple[str, ...] = ()
+    private: tuple[str, ...] = (".", "_")
+    """What lies under a name that begins so does not matter."""
+    file: str = ""
+    """In the root. A change of it is a change of everything."""
+
+    @property
+    def watched(self) -> tuple[Path, ...]:
+        return (self.root,) if self.file else tuple(self.root / each for each in self.folders)
 
 
 class Watcher:
     """Watches until it is stopped, whatever goes wrong in between."""
 
     def __init__(
-        self, roots: Mapping[str, Path], on_change: OnChange, *, look_first: bool = True
+        self, places: Mapping[str, Place], on_change: OnChange, *, look_first: bool = True
     ) -> None:
         """`on_change` is told the source, and paths relative to its root; none at all means all.
 
@@ -66,16 +74,16 @@ class Watcher:
         self.last_error = ""
         self._on_change = on_change
         self._look_first = look_first
-        self._roots = _absolute(roots)
+        self._places = _absolute(places)
         self._counting = threading.Lock()
         self._telling = threading.Lock()
 
-    def set_roots(self, roots: Mapping[str, Path]) -> None:
+    def set_places(self, places: Mapping[str, Place]) -> None:
         """Watch these from now on. What is watched already goes on undisturbed."""
-        self._roots = _absolute(roots)
+        self._places = _absolute(places)
 
     def run(self, stop: threading.Event) -> None:
-        watches: dict[str, _RootWatch] = {}
+        watches: dict[str, _PlaceWatch] = {}
         try:
             while not stop.is_set():
                 self._take_up(watches, stop)
@@ -86,21 +94,21 @@ class Watcher:
             for each in watches.values():
                 each.thread.join(LOOK_SECONDS)
 
-    def _take_up(self, watches: "dict[str, _RootWatch]", stop: threading.Event) -> None:
-        roots = self._roots
+    def _take_up(self, watches: "dict[str, _PlaceWatch]", stop: threading.Event) -> None:
+        places = self._places
         for name, each in list(watches.items()):
-            if roots.get(name) != each.root:
+            if places.get(name) != each.place:
                 watches.pop(name).end.set()
             elif not each.thread.is_alive():
                 # An error that nobody foresaw ended it, and is on stderr.
                 del watches[name]
                 self.failed(f"watching {each.root} broke off and begins again")
                 stop.wait(PAUSE_SECONDS)
-        for name in roots.keys() - watches.keys():
-            watches[name] = _RootWatch(self, name, roots[name], look_first=self._look_first)
+        for name in places.keys() - watches.keys():
+            watches[name] = _PlaceWatch(self, name, places[name], look_first=self._look_first)
             watches[name].thread.start()
 
-    def tell(self, told_by: "_RootWatch", paths: frozenset[str]) -> None:
+    def tell(self, told_by: "_PlaceWatch", paths: frozenset[str]) -> None:
         with self._telling:
             if told_by.end.is_set():
                 return
@@ -117,13 +125,14 @@ class Watcher:
             self.last_error = why
 
 
-class _RootWatch:
-    """Watches one root, until `end` is set."""
+class _PlaceWatch:
+    """Watches one place, until `end` is set."""
 
-    def __init__(self, watcher: Watcher, source: str, root: Path, *, look_first: bool) -> None:
+    def __init__(self, watcher: Watcher, source: str, place: Place, *, look_first: bool) -> None:
         self.thread = threading.Thread(target=self._run, name=f"watch {source}", daemon=True)
         self.source = source
-        self.root = root
+        self.place = place
+        self.root = place.root
         self.end = threading.Event()
         self._watcher = watcher
         self._untold = look_first
@@ -148,8 +157,8 @@ class _RootWatch:
 
     def _follow(self) -> None:
         """Tell changes until the root is no longer what it was."""
-        self._identity = _identity(self.root)
-        folders = [path for path in self._identity if path != self.root]
+        self._identity = _identity(self.place)
+        folders = [path for path in self.place.watched if path in self._identity]
         if not folders:
             while not self.is_set():
                 self.end.wait(LOOK_SECONDS)
@@ -164,11 +173,12 @@ class _RootWatch:
             raise_interrupt=False,
             force_polling=self._polling,
             poll_delay_ms=POLL,
+            recursive=not self.place.file,
         ):
             if not changes.isdisjoint((Change.deleted, str(folder)) for folder in folders):
                 return
             self._tell(path for _, path in changes)
-            if not self._polling:
+            if not self._polling and not self.place.file:
                 _make_sure_of(path for change, path in changes if change is Change.added)
 
     def is_set(self) -> bool:
@@ -186,13 +196,13 @@ class _RootWatch:
         if now < self._looked_at + LOOK_SECONDS:
             return False
         self._looked_at = now
-        return _identity(self.root) != self._identity
+        return _identity(self.place) != self._identity
 
     def _tell(self, changed: Iterable[str]) -> None:
-        paths = {name for name in map(self._name, changed) if _matters(name)}
+        paths = {name for name in map(self._name, changed) if _matters(name, self.place)}
         if not paths:
             return
-        one_by_one = len(paths) <= MOST_PATHS and "" not in paths
+        one_by_one = len(paths) <= MOST_PATHS and "" not in paths and not self.place.file
         told = frozenset(paths | self._real_names(paths)) if one_by_one else EVERYTHING
         self._watcher.tell(self, told)
         if self._polling:
@@ -248,14 +258,14 @@ def _make_sure_of(added: Iterable[str]) -> None:
             pass
 
 
-def _absolute(roots: Mapping[str, Path]) -> dict[str, Path]:
-    return {name: root.absolute() for name, root in roots.items()}
+def _absolute(places: Mapping[str, Place]) -> dict[str, Place]:
+    return {name: place._replace(root=place.root.absolute()) for name, place in places.items()}
 
 
-def _identity(root: Path) -> _Identity:
+def _identity(place: Place) -> _Identity:
     """Which folders stand there now; another one under the same name is not the same."""
     found = {}
-    for path in (root, *(root / folder for folder in _FOLDERS)):
+    for path in (place.root, *place.watched):
         try:
             here = path.stat()
         except OSError:
@@ -265,9 +275,11 @@ def _identity(root: Path) -> _Identity:
     return found
 
 
-def _matters(path: str) -> bool:
-    """Whether a tool can come of it: what is private cannot, nor what lies there for a moment."""
+def _matters(path: str, place: Place) -> bool:
+    """Whether an item can come of it: what is private cannot, nor what lies there for a moment."""
+    if place.file:
+        return path in ("", place.file)
     parts = path.split("/")
-    if any(part.startswith(_PRIVATE) for part in parts):
+    if any(part.startswith(place.private) for part in parts):
         return False
-    return len(parts) < 3 or not _TEMPORARY.search(parts[-1])
+    return len(parts) < 3 or not TEMPORARY.search(parts[-1])

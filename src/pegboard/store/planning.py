@@ -5,9 +5,12 @@ import json
 from typing import NamedTuple
 
 from pegboard.calls import OnChange
+from pegboard.content import Signature
+from pegboard.curation import Event
 from pegboard.model import Drift, EmbeddingStatus, Fingerprint, Item, Rejection
 from pegboard.text import TEXT_VERSION, embedding_text, source_hash, words
 
+EVERY_CHANGE = "every change is allowed"
 SPELLED = range(3, 33)
 """Words of these lengths are kept for their spelling."""
 
@@ -27,6 +30,21 @@ class Existing(NamedTuple):
     imported_description: str
     approved_hash: str
     drift: str
+    held: bool
+    off: bool
+    """Whether a person switched it off."""
+
+    @property
+    def keeps_its_place(self) -> bool:
+        """Whether its source still has it, and offers it as far as people let it."""
+        return self.active or (self.off and self.drift != Drift.MISSING)
+
+
+class Noted(NamedTuple):
+    """What is to be remembered of an item."""
+
+    event: Event
+    detail: str = ""
 
 
 class Plan(NamedTuple):
@@ -39,11 +57,14 @@ class Plan(NamedTuple):
     unchanged: bool
     approved_hash: str
     drift: Drift
-    active: bool
-    """False for an item that is held back until somebody approves what it has become.
+    held: bool
+    """Whether it is held back until somebody approves what it has become.
 
     A milder policy does not let go of it: the one who held it may have had others in mind.
     """
+    active: bool
+    """False for what is held back, missing, or switched off by a person."""
+    noted: tuple[Noted, ...] = ()
 
 
 def plan_put(item: Item, existing: Existing | None, on_change: OnChange | None) -> Plan:
@@ -53,8 +74,9 @@ def plan_put(item: Item, existing: Existing | None, on_change: OnChange | None) 
     digest = content_hash(effective)
     text = embedding_text(effective)
     approved, drift = _approval(item, existing, on_change)
-    held = existing is not None and existing.drift == Drift.CHANGED and not existing.active
-    active = drift is Drift.NONE or not (held or on_change is OnChange.HOLD)
+    was_held, off = (existing.held, existing.off) if existing else (False, False)
+    held = drift is Drift.CHANGED and (was_held or on_change is OnChange.HOLD)
+    active = not held and not off
     return Plan(
         item=effective,
         imported_description=item.description,
@@ -62,15 +84,53 @@ def plan_put(item: Item, existing: Existing | None, on_change: OnChange | None) 
         text=text,
         source_hash=source_hash(text),
         unchanged=existing is not None
-        and (existing.active, existing.drift) == (active, drift)
+        and (existing.active, existing.drift, existing.held) == (active, drift, held)
         and existing.approved_hash == approved
         and existing.content_hash == digest
         and existing.text_version == TEXT_VERSION
         and existing.imported_description == item.description,
         approved_hash=approved,
         drift=drift,
+        held=held,
         active=active,
+        noted=_noted(existing, digest, drift, held, on_change) if existing is not None else (),
     )
+
+
+def plan_description(item: Item, existing: Existing, description: str) -> Plan:
+    """The same item under another description; nothing else about it changes."""
+    effective = item._replace(description=description)
+    text = embedding_text(effective)
+    return Plan(
+        item=effective,
+        imported_description=existing.imported_description,
+        content_hash=content_hash(effective),
+        text=text,
+        source_hash=source_hash(text),
+        unchanged=False,
+        approved_hash=existing.approved_hash,
+        drift=Drift(existing.drift),
+        held=existing.held,
+        active=existing.active,
+    )
+
+
+def _noted(
+    existing: Existing, digest: str, drift: Drift, held: bool, on_change: OnChange | None
+) -> tuple[Noted, ...]:
+    """What a put makes of an item that was there: nothing worth remembering, for most."""
+    found: list[Noted] = []
+    if existing.drift == Drift.MISSING:
+        found.append(Noted(Event.RETURNED))
+    if existing.drift == Drift.CHANGED and drift is Drift.NONE and on_change is not None:
+        back = Noted(Event.RETURNED, "to what was approved")
+        allowed = Noted(Event.APPROVED, EVERY_CHANGE)
+        found.append(allowed if on_change is OnChange.ALLOW else back)
+    if drift is Drift.CHANGED and (existing.drift, existing.content_hash) != (drift, digest):
+        found.append(Noted(Event.CHANGED, "since it was approved"))
+    if held and not existing.held:
+        found.append(Noted(Event.HELD))
+    return tuple(found)
 
 
 def _approval(
@@ -89,20 +149,53 @@ def _approval(
     return approved, Drift.CHANGED
 
 
-def taken(item: Item, existing: Existing | None) -> bool:
-    """Whether another source already hangs something under this id."""
-    return existing is not None and existing.active and existing.source != item.source
+def taken(
+    item: Item, existing: Existing | None, yielding: frozenset[str] = frozenset()
+) -> Existing | None:
+    """What another source already hangs under this id, if this one may not take its place."""
+    if existing is None or not existing.keeps_its_place or existing.source == item.source:
+        return None
+    return None if _goes_before(item.source, existing.source, yielding) else existing
 
 
-def id_taken(item: Item, existing: Existing | None) -> Rejection:
-    holder = existing.source if existing else ""
+def displaced(item: Item, existing: Existing | None) -> Rejection | None:
+    """What becomes of another source's item whose place this one takes."""
+    if existing is None or not existing.keeps_its_place or existing.source == item.source:
+        return None
+    return Rejection(
+        source=existing.source,
+        origin=existing.origin,
+        origin_hash=existing.origin_hash,
+        code="id_taken",
+        reason=_behind(item, item.source),
+    )
+
+
+def id_taken(item: Item, existing: Existing, yielding: frozenset[str] = frozenset()) -> Rejection:
+    if _goes_before(existing.source, item.source, yielding):
+        reason = _behind(item, existing.source)
+    else:
+        reason = (
+            f"{item.id} already hangs on this board from source {existing.source!r}; "
+            "rename one of them, or add this source with --namespace"
+        )
     return Rejection(
         source=item.source,
         origin=item.origin,
         origin_hash=item.origin_hash,
         code="id_taken",
-        reason=f"{item.id} already hangs on this board from source {holder!r}; "
-        "rename one of them, or add this source with --namespace",
+        reason=reason,
+    )
+
+
+def _goes_before(one: str, other: str, yielding: frozenset[str]) -> bool:
+    return other in yielding and one not in yielding
+
+
+def _behind(item: Item, holder: str) -> str:
+    return (
+        f"{item.id} hangs on this board from source {holder!r}, which goes before this one; "
+        "it comes back when that one is gone, or rename one of them to have both"
     )
 
 
@@ -142,6 +235,8 @@ def content_hash(item: Item) -> str:
         named = ("version", "content_hash", "changelog", "manifest_text")
         seen["version"] = {name: getattr(item.version, name) for name in named}
     if item.signature is not None:
-        seen["signature"] = item.signature._asdict()
+        known = Signature._field_defaults
+        said = item.signature._asdict().items()
+        seen["signature"] = {name: value for name, value in said if value != known.get(name)}
     canonical = json.dumps(seen, sort_keys=True, separators=(",", ":"), default=dict)
     return hashlib.sha256(canonical.encode()).hexdigest()

@@ -5,7 +5,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from pegboard.content import ItemFile, Json, Signature, Version
+from pegboard.content import (
+    Access,
+    ItemFile,
+    Json,
+    Link,
+    Permission,
+    Resource,
+    Signature,
+    Version,
+)
 from pegboard.errors import BoardCorrupt
 from pegboard.model import (
     Drift,
@@ -22,6 +31,7 @@ log = logging.getLogger(__name__)
 
 LISTS = ("tags", "aliases", "tech_stack", "examples", "keywords", "target_personas", "skills")
 OBJECTS = ("input_schema", "output_schema", "executor")
+RECORDS = ("links", "permissions")
 PLAIN = (
     "id",
     "namespace",
@@ -48,22 +58,25 @@ _BOARD_ONLY = (
     "imported_description",
     "description_source",
     "override_by",
+    "off_by",
+    "off_reason",
     "download_count",
     "quality_score",
     "success_rate",
     "estimated_cost_usd",
 )
-_TIMES = ("drift_at", "override_at", "created_at", "updated_at")
+_TIMES = ("drift_at", "override_at", "off_at", "created_at", "updated_at")
 
 
 def plain_values(item: Item) -> dict[str, Any]:
-    """What every store keeps in the same way; lists, objects and the signature are its own."""
+    """What every store keeps in the same way; lists, objects, records and signature are its own."""
     values = {name: getattr(item, name) for name in PLAIN}
     return values | {
         "kind": item.kind.value,
         "tool_type": item.tool_type.value if item.tool_type else None,
         "visibility": item.visibility.value,
         "official": item.official,
+        "deprecated": item.deprecated,
         "scope": item.scope,
         "short_name": item.short_name,
         "latest_version": item.version.version if item.version else None,
@@ -75,6 +88,7 @@ class Reader(NamedTuple):
 
     strings: Callable[[Any], tuple[str, ...]]
     object: Callable[[Any], Json]
+    records: Callable[[Any], Sequence[Json]]
     seconds: Callable[[Any], float | None]
 
     def entry(self, row: Mapping[str, Any]) -> Entry:
@@ -136,6 +150,9 @@ class Reader(NamedTuple):
             tool_type=ToolType(row["tool_type"]) if row["tool_type"] else None,
             visibility=Visibility(row["visibility"]),
             official=bool(row["official"]),
+            deprecated=bool(row["deprecated"]),
+            links=tuple(_link(each) for each in self.records(row["links"])),
+            permissions=tuple(_permission(each) for each in self.records(row["permissions"])),
             signature=Signature(**signed) if signed else None,
             **values,
         )
@@ -151,12 +168,26 @@ def readable(item_id: str) -> Iterator[None]:
         ) from error
 
 
-def _texts(name: str, found: tuple[str, ...]) -> tuple[str, ...]:
+def _texts(name: str, found: tuple[Any, ...]) -> tuple[str, ...]:
     try:
         "".join(found)
     except TypeError:
         raise TypeError(f"{name} has something in it that is no text") from None
     return found
+
+
+def _link(said: Json) -> Link:
+    return Link(**_texts_of("a link", said))
+
+
+def _permission(said: Json) -> Permission:
+    found = Permission(**_texts_of("a permission", said))
+    return found._replace(access=Access(found.access), resource=Resource(found.resource))
+
+
+def _texts_of(name: str, said: Json) -> dict[str, Any]:
+    _texts(name, tuple(said.values()))
+    return dict(said)
 
 
 def _file(row: Mapping[str, Any]) -> ItemFile:

@@ -50,7 +50,12 @@ class PostgresIndex:
     def vector_scores(
         self, query: Vector, target: Fingerprint, keys: Sequence[int]
     ) -> dict[int, float]:
-        return self._nearest.scores(query, target, keys)
+        return {k: score for k, (score, _) in self._nearest.best(query, target, keys).items()}
+
+    def best_passages(
+        self, query: Vector, target: Fingerprint, keys: Sequence[int]
+    ) -> dict[int, int]:
+        return {k: passage for k, (_, passage) in self._nearest.best(query, target, keys).items()}
 
     def among(self, keys: Sequence[int], filters: Filters) -> frozenset[int]:
         return self._words.among(keys, filter_params(filters))

@@ -5,14 +5,16 @@ from functools import partial
 from typing import Any
 
 from pegboard.calls import CensusLine, Change, OnChange
+from pegboard.curation import Event
 from pegboard.errors import BoardUnreachable
 from pegboard.model import Entry, Fingerprint, Item, ItemId, PutReport
 from pegboard.store.blobs.large_files import LargeFiles
-from pegboard.store.planning import definition_hash, plan_put, planned_status
-from pegboard.store.postgres.database import Connection, Database, run
+from pegboard.store.planning import EVERY_CHANGE, Noted, definition_hash
+from pegboard.store.postgres.database import Connection, Database, Params, run
 from pegboard.store.postgres.files import known_and_held
 from pegboard.store.postgres.fingerprints import fingerprint_key
-from pegboard.store.postgres.putting import Planned, Putting, has_vector, write_tasks
+from pegboard.store.postgres.history import note
+from pegboard.store.postgres.putting import Putting, queue_again
 from pegboard.store.postgres.rows import READER, sayable
 from pegboard.store.postgres.words import Words
 from pegboard.store.queries import load
@@ -34,11 +36,13 @@ class PostgresItems:
         *,
         rewrite: bool = False,
         on_change: OnChange | None = None,
+        yielding: frozenset[str] = frozenset(),
     ) -> PutReport:
         def work(tx: Connection) -> PutReport:
             fingerprint = fingerprint_key(tx, target) if target else None
             lying = uploads.keys(partial(known_and_held, tx))
-            return Putting(tx, target, fingerprint, on_change, lying).put(items, rewrite=rewrite)
+            putting = Putting(tx, target, fingerprint, on_change, lying, yielding)
+            return putting.put(items, rewrite=rewrite)
 
         with self._files.uploaded(items, check=rewrite, unsure=(BoardUnreachable,)) as uploads:
             return self._db.write(work, tell=True)
@@ -90,9 +94,14 @@ class PostgresItems:
         }
 
         def work(tx: Connection) -> tuple[int, int]:
-            retired = len(run(tx, SQL["retire"], params))
+            retired = _keys(tx, SQL["retire"], params)
             run(tx, SQL["drop_tasks_of_retired"], params)
-            return retired, len(run(tx, SQL["purge"], params))
+            note(tx, [(key, Noted(Event.MISSING)) for key in retired])
+            purged = _keys(tx, SQL["long_missing"], params)
+            gone = Noted(Event.PURGED, "gone from its source for too long")
+            note(tx, [(key, gone) for key in purged])
+            run(tx, SQL["purge"], {"keys": purged})
+            return len(retired), len(purged)
 
         return self._db.write(work, tell=True)
 
@@ -107,8 +116,9 @@ class PostgresItems:
         }
 
         def work(tx: Connection) -> int:
-            keys = [int(row[0]) for row in run(tx, SQL["retire_under"], params)]
+            keys = _keys(tx, SQL["retire_under"], params)
             run(tx, SQL["drop_tasks_of"], {"keys": keys})
+            note(tx, [(key, Noted(Event.MISSING)) for key in keys])
             return len(keys)
 
         return self._db.write(work, tell=True)
@@ -117,28 +127,30 @@ class PostgresItems:
         rows = self._db.records(SQL["changed"])
         return [Change(READER.entry(row), READER.definition(row)) for row in rows]
 
-    def approve(self, entries: Sequence[Entry], target: Fingerprint | None) -> int:
+    def approve(self, entries: Sequence[Entry], target: Fingerprint | None, by: str = "") -> int:
         def work(tx: Connection) -> int:
             fingerprint = fingerprint_key(tx, target) if target else None
-            approved = [entry for entry in entries if _approve(tx, entry)]
-            for entry in approved:
-                _queue_again(tx, entry, target, fingerprint)
+            approved = [(entry, done) for entry in entries for done in _approve(tx, entry)]
+            note(tx, [(entry.key, Noted(Event.APPROVED)) for entry, _ in approved], who)
+            for entry, active in approved:
+                if active:  # and not switched off
+                    queue_again(tx, entry, target, fingerprint)
             return len(approved)
 
+        who = by if self._db.caller is None else self._db.caller.subject
         return self._db.write(work, tell=True)
 
     def apply_policy(self, source: str, on_change: OnChange) -> None:
-        steps = {
-            OnChange.ALLOW: ("accept", "forget_accepted"),
-            OnChange.HOLD: ("hold", "drop_tasks_of_retired"),
-            OnChange.WARN: (),
-        }[on_change]
+        allow = on_change is OnChange.ALLOW
+        noted = Noted(Event.APPROVED, EVERY_CHANGE) if allow else Noted(Event.HELD)
+        steps = ("accept", "forget_accepted") if allow else ("hold", "drop_tasks_of_retired")
 
         def work(tx: Connection) -> None:
-            for step in steps:
-                run(tx, SQL[step], {"source": source})
+            keys = _keys(tx, SQL[steps[0]], {"source": source})
+            note(tx, [(key, noted) for key in keys])
+            run(tx, SQL[steps[1]], {"source": source})
 
-        if steps:
+        if on_change is not OnChange.WARN:
             self._db.write(work, tell=True)
 
     def census(self, namespaces: Sequence[str]) -> list[CensusLine]:
@@ -181,25 +193,19 @@ class PostgresItems:
         return found[0], self._db.records(SQL["files_of"], {"version_key": found[0]["key"]})
 
 
-def _approve(tx: Connection, entry: Entry) -> bool:
-    """Whether it is still what the entry says."""
+def _keys(tx: Connection, sql: str, params: Params) -> list[int]:
+    return [int(key) for (key,) in run(tx, sql, params)]
+
+
+def _approve(tx: Connection, entry: Entry) -> list[bool]:
+    """Whether it is active then; nothing if it is no longer what the entry says."""
     offered = entry.item._replace(description=entry.imported_description)
     params: dict[str, object] = {
         "key": entry.key,
         "content_hash": entry.content_hash,
         "approved_hash": definition_hash(offered),
     }
-    if not run(tx, SQL["approve"], params):
-        return False
-    run(tx, SQL["forget_approved"], {"keys": [entry.key]})
-    return True
-
-
-def _queue_again(
-    tx: Connection, entry: Entry, target: Fingerprint | None, fingerprint: int | None
-) -> None:
-    """Whatever was held back may have lost its task."""
-    plan = plan_put(entry.item, None, None)
-    status = planned_status(plan.text, target, has_vector(tx, entry.key, plan, fingerprint))
-    run(tx, SQL["mark_embedding"], {"key": entry.key, "status": status.value})
-    write_tasks(tx, [Planned(plan, None, entry.key, status)], fingerprint)
+    done = run(tx, SQL["approve"], params)
+    if done:
+        run(tx, SQL["forget_approved"], {"keys": [entry.key]})
+    return [bool(active) for (active,) in done]

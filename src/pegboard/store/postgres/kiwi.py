@@ -181,7 +181,12 @@ class KiwiBoard:
         hashes = [each.source_hash for each in vectors.values()]
         waiting = run(tx, SQL["waiting"], self._at | {"ids": list(vectors), "hashes": hashes})
         rows: list[Mapping[str, object]] = [
-            {"key": key, "fingerprint": fingerprint, "vector": to_database(vectors[item_id].vector)}
+            {
+                "key": key,
+                "fingerprint": fingerprint,
+                "passage": 0,
+                "vector": to_database(vectors[item_id].vector),
+            }
             for key, item_id, _ in waiting
         ]
         if not rows or self._target is None:

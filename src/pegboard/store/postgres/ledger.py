@@ -4,10 +4,13 @@ import hashlib
 from collections.abc import Sequence
 
 from pegboard.calls import Health, Server, ServerConfig, ServerState
+from pegboard.curation import Event
 from pegboard.model import Rejection, SourceRecord
+from pegboard.store.planning import Noted
 from pegboard.store.postgres.database import Connection, Database, run
+from pegboard.store.postgres.history import note
 from pegboard.store.postgres.memory import Memory
-from pegboard.store.postgres.rows import sayable
+from pegboard.store.postgres.rows import kept_text, sayable
 from pegboard.store.queries import load
 from pegboard.store.servers import config_from, config_text
 
@@ -29,8 +32,11 @@ class PostgresLedger:
         def work(tx: Connection) -> bool:
             known = run(tx, SQL["remove_source"], {"name": name})
             run(tx, SQL["remove_source_rejections"], {"name": name})
-            items = run(tx, SQL["remove_source_items"], {"name": name})
-            return bool(known or items)
+            keys = [int(key) for (key,) in run(tx, SQL["items_of_source"], {"name": name})]
+            noted = Noted(Event.PURGED, f"source {name} was removed")
+            note(tx, [(key, noted) for key in keys])
+            run(tx, SQL["remove_items"], {"keys": keys})
+            return bool(known or keys)
 
         return self._db.write(work, tell=True) if sayable([name]) else False
 
@@ -43,7 +49,7 @@ class PostgresLedger:
     def reject(self, rejections: Sequence[Rejection]) -> None:
         last = {(each.source, _kept(each.origin)): each for each in rejections}
         rows = [
-            (source, origin, each.origin_hash, each.code, _kept_text(each.reason))
+            (source, origin, each.origin_hash, each.code, kept_text(each.reason))
             for (source, origin), each in last.items()
         ]
         names = ("sources", "origins", "hashes", "codes", "reasons")
@@ -107,7 +113,7 @@ class PostgresLedger:
     def mark_server(self, state: ServerState) -> None:
         params = state._asdict() | {
             "health": state.health.value,
-            "error": _kept_text(state.error),
+            "error": kept_text(state.error),
         }
         self._db.write(lambda tx: run(tx, SQL["mark_server"], params), tell=True)
 
@@ -123,8 +129,4 @@ def _kept(origin: str) -> str:
     if len(origin) <= LONGEST_ORIGIN and sayable([origin]):
         return origin
     digest = hashlib.sha256(origin.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{_kept_text(origin)[:LONGEST_ORIGIN]} ({digest[:16]})"
-
-
-def _kept_text(text: str) -> str:
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+    return f"{kept_text(origin)[:LONGEST_ORIGIN]} ({digest[:16]})"

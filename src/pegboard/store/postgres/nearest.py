@@ -35,6 +35,8 @@ HALVES = 4_000
 SPARE = 20
 """More than are wanted are taken from the index: some may be hidden, and one of halves may confuse
 what is about equal."""
+PASSAGES = 5
+"""And so many times as many where items have several vectors each."""
 
 
 class Nearest:
@@ -55,39 +57,46 @@ class Nearest:
         }
         queries = SQL if filters else PLAIN
         bounded = bool(filters) or self._db.caller is not None
-        if not self._indexed(fingerprint) or (bounded and self._few_are_left(filters)):
+        indexed, passages = self._indexed(fingerprint)
+        if not indexed or (bounded and self._few_are_left(filters)):
             return self._db.rows(queries["exact"], ask)
+        enough = limit * PASSAGES if passages else limit
         for way in _ways(target, bounded=bounded):
             near = with_numbers(
                 queries[way],
                 dimension=target.dimension,
                 fingerprint=fingerprint,
                 limit=limit,
-                reach=limit + SPARE,
+                enough=enough,
+                reach=enough + SPARE,
             )
             found = self._db.rows(near, ask, prepare=not bounded)
             if len(found) >= limit:
                 return found
-        # The scan was given up: much of what is near is not for this one.
+        # The scan was given up: much of what is near is not for this one, or it is all of a few.
         return self._db.rows(queries["exact"], ask)
 
-    def scores(self, query: Vector, target: Fingerprint, keys: Sequence[int]) -> dict[int, float]:
+    def best(
+        self, query: Vector, target: Fingerprint, keys: Sequence[int]
+    ) -> dict[int, tuple[float, int]]:
+        """The score of each item that has a vector, and the passage that it comes from."""
         fingerprint = known_fingerprint(self._db, target) if keys else None
         if fingerprint is None:
             return {}
         ask = {"query": to_database(query), "fingerprint": fingerprint, "keys": list(keys)}
-        rows = self._db.rows(SQL["vector_scores"], ask, prepare=True)
-        return {int(key): float(score) for key, score in rows}
+        rows = self._db.rows(SQL["best_passages"], ask, prepare=True)
+        return {int(key): (float(score), int(passage)) for key, score, passage in rows}
 
     def _few_are_left(self, filters: Params) -> bool:
         plan = self._db.rows((SQL if filters else PLAIN)["estimate"], filters)[0][0]
         left = plan[0]["Plan"]["Plan Rows"]
         return bool(left <= max(FEW, self._size() // FRACTION))
 
-    def _indexed(self, fingerprint: int) -> bool:
+    def _indexed(self, fingerprint: int) -> Row:
+        """Whether there is an index, and whether items have several vectors."""
+        ask = {"name": f"%\\_hnsw\\_{fingerprint}", "fingerprint": fingerprint}
         return self._memory.recall(
-            f"index {fingerprint}",
-            lambda: bool(self._db.rows(SQL["indexed"], {"name": f"%\\_hnsw\\_{fingerprint}"})),
+            f"index {fingerprint}", lambda: self._db.rows(SQL["indexed"], ask)[0]
         )
 
     def _size(self) -> int:

@@ -9,6 +9,7 @@ from pegboard.content import Version
 from pegboard.model import (
     Drift,
     EmbeddingStatus,
+    Entry,
     Fingerprint,
     Item,
     PutReport,
@@ -18,6 +19,7 @@ from pegboard.model import (
 from pegboard.store.planning import (
     Existing,
     Plan,
+    displaced,
     id_taken,
     plan_put,
     planned_status,
@@ -25,11 +27,13 @@ from pegboard.store.planning import (
     taken,
 )
 from pegboard.store.postgres.database import Connection, run
+from pegboard.store.postgres.history import note
 from pegboard.store.postgres.rows import as_rows, item_values
 from pegboard.store.queries import load
 from pegboard.text import FIELD_WEIGHTS, TEXT_VERSION, index_fields, name_key, variants
 
 SQL = load("postgres", "items")
+LINK_SQL = load("postgres", "curation")
 TASK_SQL = load("postgres", "tasks")
 
 LONGEST_TERM = 200
@@ -59,6 +63,7 @@ class Putting:
         fingerprint: int | None,
         on_change: OnChange | None,
         lying: Mapping[str, str],
+        yielding: frozenset[str] = frozenset(),
     ) -> None:
         self.tx = tx
         self.target = target
@@ -66,19 +71,23 @@ class Putting:
         self.on_change = on_change
         self.lying = lying
         """Where large contents lie, by their hash."""
+        self.yielding = yielding
 
     def put(self, items: Sequence[Item], *, rewrite: bool) -> PutReport:
         added = changed = unchanged = 0
         refused: list[Rejection] = []
+        outdone: list[Rejection] = []
         for part in _parts(items):
-            existing = self._existing(part)
+            existing = self.existing(part)
             to_write: list[Planned] = []
             touched: list[tuple[Item, Existing]] = []
             for item in part:
                 found = existing.get((item.namespace, item.id))
-                if taken(item, found):
-                    refused.append(id_taken(item, found))
+                if holder := taken(item, found, self.yielding):
+                    refused.append(id_taken(item, holder, self.yielding))
                     continue
+                if loser := displaced(item, found):
+                    outdone.append(loser)
                 plan = plan_put(item, found, self.on_change)
                 added += found is None
                 changed += found is not None and not plan.unchanged
@@ -89,9 +98,9 @@ class Putting:
                     to_write.append(Planned(plan, found))
             self._touch(touched)
             self._write(to_write)
-        return PutReport(added, changed, unchanged, tuple(refused))
+        return PutReport(added, changed, unchanged, tuple(refused), tuple(outdone))
 
-    def _existing(self, items: Sequence[Item]) -> dict[tuple[str, str], Existing]:
+    def existing(self, items: Sequence[Item]) -> dict[tuple[str, str], Existing]:
         params = {"namespaces": [i.namespace for i in items], "ids": [i.id for i in items]}
         rows = run(self.tx, SQL["existing"], params)
         return {(namespace, item_id): Existing(*rest) for namespace, item_id, *rest in rows}
@@ -108,6 +117,18 @@ class Putting:
     def _write(self, planned: Sequence[Planned]) -> None:
         if not planned:
             return
+        written = self.write_items(planned)
+        old = [each.key for each in written if each.existing is not None]
+        if old:
+            run(self.tx, SQL["drop_versions"], {"keys": old})
+        note(self.tx, [(each.key, noted) for each in written for noted in each.plan.noted])
+        self._write_links(written, old)
+        for each in written:
+            if each.item.version is not None:
+                self._write_version(each, each.item.version)
+
+    def write_items(self, planned: Sequence[Planned]) -> list[Planned]:
+        """Items with their words and tasks, but for what stands beside them."""
         known = [(each.existing.key, each.plan) for each in planned if each.existing]
         embedded = _with_vectors(self.tx, known, self.fingerprint)
         planned = [
@@ -124,10 +145,17 @@ class Putting:
         written = [*self._insert(planned), *self._update(planned)]
         self._write_texts(written)
         self._write_spelling(written)
-        for each in written:
-            if each.item.version is not None:
-                self._write_version(each, each.item.version)
         write_tasks(self.tx, written, self.fingerprint)
+        return written
+
+    def _write_links(self, written: Sequence[Planned], old: Sequence[int]) -> None:
+        names = ("linking", "relations", "targets")
+        links = [(each.key, *link) for each in written for link in dict.fromkeys(each.item.links)]
+        params = _columns(names, links) | {"keys": list(old)}
+        if old:
+            run(self.tx, LINK_SQL["drop_links"], params)
+        if links:
+            run(self.tx, LINK_SQL["add_links"], params)
 
     def _insert(self, planned: Sequence[Planned]) -> list[Planned]:
         new = [each for each in planned if each.existing is None]
@@ -151,7 +179,7 @@ class Putting:
             if keys:
                 run(self.tx, SQL[step], {"keys": keys})
         run(self.tx, SQL["update_items"], {"rows": as_rows([_row(each) for each in old])})
-        for step in ("drop_terms", "drop_texts", "drop_versions"):
+        for step in ("drop_terms", "drop_texts"):
             run(self.tx, SQL[step], {"keys": [each.key for each in old]})
         return old
 
@@ -228,10 +256,6 @@ class Putting:
             )
 
 
-def has_vector(tx: Connection, key: int, plan: Plan, fingerprint: int | None) -> bool:
-    return bool(_with_vectors(tx, [(key, plan)], fingerprint))
-
-
 def _with_vectors(
     tx: Connection, known: Sequence[tuple[int, Plan]], fingerprint: int | None
 ) -> frozenset[int]:
@@ -241,6 +265,17 @@ def _with_vectors(
     rows = [(key, plan.source_hash, plan.item.kind.value) for key, plan in known]
     params = _columns(("keys", "hashes", "kinds"), rows) | {"fingerprint": fingerprint}
     return frozenset(int(row[0]) for row in run(tx, TASK_SQL["have_vectors"], params))
+
+
+def queue_again(
+    tx: Connection, entry: Entry, target: Fingerprint | None, fingerprint: int | None
+) -> None:
+    """Whatever could not be found for a while may have lost its task."""
+    plan = plan_put(entry.item, None, None)
+    has_vector = bool(_with_vectors(tx, [(entry.key, plan)], fingerprint))
+    status = planned_status(plan.text, target, has_vector)
+    run(tx, SQL["mark_embedding"], {"key": entry.key, "status": status.value})
+    write_tasks(tx, [Planned(plan, None, entry.key, status)], fingerprint)
 
 
 def write_tasks(tx: Connection, planned: Sequence[Planned], fingerprint: int | None) -> None:
@@ -277,6 +312,7 @@ def _row(each: Planned) -> dict[str, object]:
         "embedding_status": each.status.value,
         "approved_hash": plan.approved_hash,
         "drift": plan.drift.value,
+        "held": plan.held,
         "active": plan.active,
     }
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from pegboard.content import Json
 from pegboard.model import Item
-from pegboard.store.rows import LISTS, OBJECTS, Reader, plain_values
+from pegboard.store.rows import LISTS, OBJECTS, RECORDS, Reader, plain_values
 
 
 def item_values(item: Item) -> dict[str, object]:
@@ -14,6 +14,7 @@ def item_values(item: Item) -> dict[str, object]:
     values: dict[str, object] = plain_values(item)
     values |= {name: list(getattr(item, name)) for name in LISTS}
     values |= {name: dict(getattr(item, name)) for name in OBJECTS}
+    values |= {name: [each._asdict() for each in getattr(item, name)] for name in RECORDS}
     return values | {"signature": item.signature._asdict() if item.signature else None}
 
 
@@ -25,6 +26,11 @@ def as_rows(rows: Sequence[Mapping[str, object]]) -> str:
 def sayable(texts: Sequence[str]) -> list[str]:
     """Those of these texts that the database could hold: no other can be found in it."""
     return [text for text in texts if "\0" not in text and _is_unicode(text)]
+
+
+def kept_text(text: str) -> str:
+    """The text with a mark in place of whatever the database cannot hold."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
 def _is_unicode(text: str) -> bool:
@@ -41,10 +47,16 @@ def _object(found: object) -> Json:
     return found
 
 
+def _records(found: object) -> Sequence[Json]:
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise TypeError(f"{str(found)[:60]} is no list of JSON objects")
+    return found
+
+
 def _seconds(moment: datetime | str | None) -> float | None:
     if isinstance(moment, str):
         raise TypeError(f"{moment} is no moment that can be told")
     return None if moment is None else moment.timestamp()
 
 
-READER = Reader(tuple, _object, _seconds)
+READER = Reader(tuple, _object, _records, _seconds)

@@ -9,6 +9,7 @@ from pegboard.errors import BoardPartlyHidden
 from pegboard.store.blobs.large_files import LargeFiles
 from pegboard.store.blobs.storage import Blobs
 from pegboard.store.checking import wrong_hashes
+from pegboard.store.postgres.curation import PostgresCuration
 from pegboard.store.postgres.database import Database
 from pegboard.store.postgres.files import PostgresFiles
 from pegboard.store.postgres.index import PostgresIndex
@@ -50,6 +51,7 @@ class PostgresStore:
         self.models = PostgresModels(self.database, memory, self.nearest)
         self.index = PostgresIndex(self.database, words, self.nearest)
         self.ledger = PostgresLedger(self.database, memory)
+        self.curation = PostgresCuration(self.database)
 
     def now(self) -> float:
         return self.database.now()

@@ -11,6 +11,7 @@ from pegboard.store.postgres.memory import Memory
 from pegboard.store.postgres.nearest import Nearest
 from pegboard.store.postgres.rows import READER
 from pegboard.store.postgres.vector import to_database
+from pegboard.store.hanging import by_task
 from pegboard.store.queries import load
 from pegboard.text import source_hash
 
@@ -112,33 +113,36 @@ class PostgresTasks:
         return [Task(*row) for row in sorted(self._db.write(work, changes=False))]
 
     def finish(self, target: Fingerprint, done: Sequence[tuple[Task, Vector]]) -> int:
-        """Compare and set: a vector whose item has another text by now is dropped."""
+        """Compare and set: vectors whose item has another text by now are dropped."""
+        made = by_task(done)
 
         def work(tx: Connection) -> int:
             fingerprint = fingerprint_key(tx, target)
-            keys = [task.item_key for task, _ in done]
+            keys = [task.item_key for task in made]
             current: dict[int, str] = dict(run(tx, SQL["lock_items"], {"keys": keys}))
-            fitting = [
-                (task.item_key, vector)
-                for task, vector in done
-                if current.get(task.item_key) == task.source_hash
-            ]
+            fitting = [task for task in made if current.get(task.item_key) == task.source_hash]
             run_many(
                 tx,
                 SQL["hang_vector"],
                 [
-                    {"key": key, "fingerprint": fingerprint, "vector": to_database(vector)}
-                    for key, vector in fitting
+                    {
+                        "key": task.item_key,
+                        "fingerprint": fingerprint,
+                        "passage": passage,
+                        "vector": to_database(vector),
+                    }
+                    for task in fitting
+                    for passage, vector in enumerate(made[task])
                 ],
             )
             params: dict[str, object] = {
                 "keys": keys,
-                "hashes": [task.source_hash for task, _ in done],
+                "hashes": [task.source_hash for task in made],
                 "fingerprint": fingerprint,
             }
             run(tx, SQL["drop_done"], params)
             params = {
-                "keys": [key for key, _ in fitting],
+                "keys": [task.item_key for task in fitting],
                 "model": model_name(target),
                 "dimension": target.dimension,
             }

@@ -59,8 +59,18 @@ class SqliteIndex:
     def vector_scores(
         self, query: Vector, target: Fingerprint, keys: Sequence[int]
     ) -> dict[int, float]:
+        return {key: score for key, (score, _) in self._best(query, target, keys).items()}
+
+    def best_passages(
+        self, query: Vector, target: Fingerprint, keys: Sequence[int]
+    ) -> dict[int, int]:
+        return {key: passage for key, (_, passage) in self._best(query, target, keys).items()}
+
+    def _best(
+        self, query: Vector, target: Fingerprint, keys: Sequence[int]
+    ) -> dict[int, tuple[float, int]]:
         fingerprint = known_fingerprint(self._db, target) if keys else None
-        return {} if fingerprint is None else self._nearest.scores(query, fingerprint, keys)
+        return {} if fingerprint is None else self._nearest.best(query, fingerprint, keys)
 
     def among(self, keys: Sequence[int], filters: Filters) -> frozenset[int]:
         return self._words.among(keys, _filter_params(filters))

@@ -4,10 +4,12 @@ import time
 from collections.abc import Sequence
 
 from pegboard.calls import Health, Server, ServerConfig, ServerState
+from pegboard.curation import Event
 from pegboard.model import Rejection, SourceRecord
 from pegboard.store.queries import load
 from pegboard.store.servers import config_from, config_text
 from pegboard.store.sqlite.database import Database, Value, in_list
+from pegboard.store.sqlite.history import note
 
 SQL = load("sqlite", "ledger")
 
@@ -24,9 +26,11 @@ class SqliteLedger:
         with self._db.write() as tx:
             known = tx.execute(SQL["remove_source"], {"name": name}).fetchone() is not None
             tx.execute(SQL["remove_source_rejections"], {"name": name})
-            tx.execute(SQL["remove_source_terms"], {"name": name})
-            items = tx.execute(SQL["remove_source_items"], {"name": name}).fetchall()
-        return known or bool(items)
+            keys = [int(key) for (key,) in tx.execute(SQL["items_of_source"], {"name": name})]
+            note(tx, keys, Event.PURGED, time.time(), detail=f"source {name} was removed")
+            for step in ("remove_source_terms", "remove_source_items"):
+                tx.execute(SQL[step], {"name": name})
+        return known or bool(keys)
 
     def sources(self) -> list[SourceRecord]:
         return [

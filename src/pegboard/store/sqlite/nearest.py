@@ -1,9 +1,12 @@
 """The nearest of many vectors: sign bits name the candidates, exact scores rank them.
 
-The bits of all vectors of one kind are kept in memory, for MiniLM 56 bytes an item. They are read
+The bits of all vectors of one kind are kept in memory, for MiniLM 56 bytes a vector. They are read
 from sealed blocks and, behind those, from the vectors; each search first reads what has been hung
 since, by whichever process. A code whose vector is gone does no harm: the database scores what a
 code names, or finds that it is not there.
+
+An item has a vector for each passage of its text, and the best of them decides. A vector's name is
+one number: the key of its item and, in the highest byte, its passage.
 """
 
 import threading
@@ -25,6 +28,8 @@ LAST = (1 << 63) - 1
 """No vector has a greater seq."""
 SPAN = 1 << 16
 """Codes compared at a time: they and what is made of them stay in the processor's cache."""
+KEY = (1 << 56) - 1
+"""The bits of a name that are the item's key."""
 SPREAD = 4000
 """How many codes are weighed at most beyond those that are wanted."""
 
@@ -41,7 +46,7 @@ class Reach(NamedTuple):
 class Codes(NamedTuple):
     """Sign bits in the order in which their vectors were hung. What is there never changes."""
 
-    keys: "NDArray[np.int64]"
+    names: "NDArray[np.int64]"
     words: "NDArray[np.uint64]"
     """A row for each 64 bits, a column for each vector."""
     used: int = 0
@@ -92,15 +97,33 @@ class Nearest:
             codes = self._current(ask)
             return self._exact(ask) if codes is None else self._by_codes(codes, ask)
 
-    def scores(self, query: Vector, fingerprint: int, keys: Sequence[int]) -> dict[int, float]:
+    def best(
+        self, query: Vector, fingerprint: int, keys: Sequence[int]
+    ) -> dict[int, tuple[float, int]]:
+        """The score of each item that has a vector, and the passage that it comes from."""
         ask: dict[str, Value] = {"query": query, "fingerprint": fingerprint, "keys": in_list(keys)}
-        return {int(key): float(score) for key, score in self._db.rows(SQL["vector_scores"], ask)}
+        found: dict[int, tuple[float, int]] = {}
+        for key, passage, score in self._db.rows(SQL["passage_scores"], ask):
+            if key not in found or (score, -passage) > (found[key][0], -found[key][1]):
+                found[key] = score, passage
+        return found
 
     def _exact(self, ask: _Ask) -> list[Row]:
         return self._db.rows(SQL["exact"], ask.params())
 
-    def _scored(self, keys: Sequence[int], ask: _Ask) -> list[Row]:
-        return self._db.rows(SQL["scored"], ask.params(keys=in_list(keys)))
+    def _scored(self, names: Sequence[int], ask: _Ask) -> list[Row]:
+        """Each item once. The first are scored by all their passages, chosen or not."""
+        best: dict[int, Row] = {}
+        for row in self._db.rows(SQL["scored"], ask.params(names=in_list(names))):
+            best.setdefault(row[0], row)
+        found = list(best.values())
+        if all(name <= KEY for name in names):
+            return found
+        first = [int(row[0]) for row in found[: 2 * ask.limit]]
+        return [*self._best_of(first, ask), *found[2 * ask.limit :]]
+
+    def _best_of(self, keys: Sequence[int], ask: _Ask) -> list[Row]:
+        return self._db.rows(SQL["best_of"], ask.params(keys=in_list(keys)))
 
     def _by_codes(self, codes: Codes, ask: _Ask) -> list[Row]:
         # On a larger board more vectors crowd around any query.
@@ -108,12 +131,12 @@ class Nearest:
         if 4 * wanted >= codes.used:
             return self._exact(ask)
         question = _Question(codes, ask.query)
-        keys = question.best(wanted)
-        if keys is None:
+        near = question.best(wanted)
+        if near is None:
             return self._exact(ask)
-        found = self._scored(keys, ask)
+        found = self._scored(near.names, ask)
         if 4 * len(found) < 3 * wanted:
-            tidied = self._tidied(codes, keys, wanted, ask)
+            tidied = self._tidied(codes, near, ask)
             if tidied is not None:
                 return self._by_codes(tidied, ask)
             found = self._further(question, len(found), wanted, ask)
@@ -123,15 +146,16 @@ class Nearest:
         """The filters have taken most candidates: take more, or begin with what they leave."""
         wider = wanted * wanted * 3 // (2 * max(passed, 1))
         if wider <= min(16 * wanted, question.codes.used // 16):
-            keys = question.best(wider)
-            found = [] if keys is None else self._scored(keys, ask)
+            near = question.best(wider)
+            found = [] if near is None else self._scored(near.names, ask)
             if 2 * len(found) >= wanted:
                 return found
         allowed = [int(row[0]) for row in self._db.rows(SQL["allowed"], ask.params())]
         if len(allowed) > 4 * wanted:
-            chosen = question.best(wanted, allowed)
-            return self._exact(ask) if chosen is None else self._scored(chosen, ask)
-        return self._scored(allowed, ask)
+            near = question.best(wanted, allowed)
+            found = [] if near is None else self._scored(near.names, ask)
+            return found if len(found) >= ask.limit else self._exact(ask)
+        return self._best_of(allowed, ask)
 
     def _current(self, ask: _Ask) -> Codes | None:
         """All codes up to this moment, or None if they are not worth the while.
@@ -164,12 +188,12 @@ class Nearest:
         codes = _no_codes(width, room=sealed + sealed // 8 + 2 * BLOCK)
         after = 0
         while blocks := self._db.rows(SQL["sealed"], ask.params(after=after)):
-            for first, last, keys, bits in blocks:
-                whole = len(keys) % 8 == 0 < len(keys) and len(bits) == len(keys) // 8 * width
+            for first, last, names, bits in blocks:
+                whole = len(names) % 8 == 0 < len(names) and len(bits) == len(names) // 8 * width
                 if whole and codes.through < first <= last:
                     if first > codes.through + 1:
                         codes = self._read_vectors(codes, ask, before=first)
-                    codes = _with_more(codes, np.frombuffer(keys, ">i8"), bits, last)
+                    codes = _with_more(codes, np.frombuffer(names, ">i8"), bits, last)
             after = blocks[-1][0]
         return codes
 
@@ -178,7 +202,7 @@ class Nearest:
             SQL["unsealed"], ask.params(through=codes.through, before=before)
         ):
             bits = b"".join(code for _, _, code in rows)
-            codes = _with_more(codes, [key for _, key, _ in rows], bits, rows[-1][0])
+            codes = _with_more(codes, [name for _, name, _ in rows], bits, rows[-1][0])
         return codes
 
     def _looked_over(self, codes: Codes, ask: _Ask) -> Codes:
@@ -187,11 +211,11 @@ class Nearest:
             codes = self._live(codes, ask)
         return codes._replace(tidy=codes.used)
 
-    def _tidied(self, codes: Codes, keys: Sequence[int], wanted: int, ask: _Ask) -> Codes | None:
+    def _tidied(self, codes: Codes, near: "_Near", ask: _Ask) -> Codes | None:
         """The live codes alone, if it is dead ones that have crowded out the others."""
-        live = self._db.rows(SQL["live_among"], ask.params(keys=in_list(keys)))[0][0]
-        hung_often = 2 * len(keys) < wanted  # few items, with many codes each
-        if 4 * live >= 3 * len(keys) and not hung_often:
+        live = self._db.rows(SQL["live_among"], ask.params(names=in_list(near.names)))[0][0]
+        hung_often = 2 * len(near.names) < near.codes  # few vectors, with many codes each
+        if 4 * live >= 3 * len(near.names) and not hung_often:
             return None
         tidied = self._live(codes, ask)
         with self._lock:
@@ -202,16 +226,23 @@ class Nearest:
         """Without the codes whose vector is gone or was replaced."""
         import numpy as np
 
-        rows = self._db.rows(SQL["live_keys"], ask.params())
+        rows = self._db.rows(SQL["live_names"], ask.params())
         live = np.fromiter((row[0] for row in rows), np.int64, len(rows))
-        newest, back = np.unique(codes.keys[: codes.used][::-1], return_index=True)
+        newest, back = np.unique(codes.names[: codes.used][::-1], return_index=True)
         kept = codes.used - 1 - np.sort(back[np.isin(newest, live)])[::-1]
         return codes._replace(
-            keys=codes.keys[kept],
+            names=codes.names[kept],
             words=np.ascontiguousarray(codes.words[:, kept]),
             used=len(kept),
             tidy=len(kept),
         )
+
+
+class _Near(NamedTuple):
+    names: list[int]
+    """Of the likeliest vectors."""
+    codes: int
+    """How many codes they were chosen from: more, if some have several."""
 
 
 class _Question:
@@ -225,13 +256,13 @@ class _Question:
         bits = np.packbits(self._floats > 0, bitorder="little").tobytes()
         self._distances = _distances(codes, _words(bits, 1)[:, 0])
 
-    def best(self, wanted: int, among: Sequence[int] | None = None) -> list[int] | None:
-        """Keys of the likeliest items; None if the bits do not tell the items apart."""
+    def best(self, wanted: int, among: Sequence[int] | None = None) -> _Near | None:
+        """Vectors of the likeliest items; None if the bits do not tell the items apart."""
         import numpy as np
 
         distances, places = self._distances, None
         if among is not None:
-            places = np.flatnonzero(np.isin(self.codes.keys[: self.codes.used], among))
+            places = np.flatnonzero(np.isin(self.codes.names[: self.codes.used] & KEY, among))
             distances = distances[places]
         enough = wanted + min(7 * wanted, SPREAD)
         near = _nearest(distances, enough)
@@ -239,13 +270,15 @@ class _Question:
             return None
         near = near if places is None else places[near]
         weights = self._weights(near)
-        order = np.argsort(-weights, kind="stable")[: 2 * wanted]
-        keys, weights = self.codes.keys[near[order]], weights[order]
-        once = np.sort(np.unique(keys, return_index=True)[1])
-        if len(once) > wanted:  # those that weigh the same stay together: their ids will decide
-            once = once[weights[once] >= weights[once[wanted - 1]]]
-        chosen: list[int] = keys[once].tolist()
-        return chosen
+        order = np.argsort(-weights, kind="stable")
+        names, weights = self.codes.names[near[order]], weights[order]
+        if not (names > KEY).any():  # else many may be of few items
+            names, weights = names[: 2 * wanted], weights[: 2 * wanted]
+        items = np.sort(np.unique(names & KEY, return_index=True)[1])
+        if len(items) > wanted:  # those that weigh the same stay together: their ids will decide
+            names = names[weights >= weights[items[wanted - 1]]]
+        chosen: list[int] = np.unique(names).tolist()
+        return _Near(chosen, len(names))
 
     def _weights(self, near: "NDArray[np.intp]") -> "NDArray[np.float32]":
         """The sum of the query's numbers where a code has its bits: better than counting them."""
@@ -309,20 +342,20 @@ def _no_codes(width: int, room: int) -> Codes:
 
 
 def _with_more(
-    codes: Codes, keys: "Sequence[int] | NDArray[np.int64]", bits: bytes, through: int
+    codes: Codes, names: "Sequence[int] | NDArray[np.int64]", bits: bytes, through: int
 ) -> Codes:
     """Written behind what is there, so that whoever holds the old codes sees no change."""
     import numpy as np
 
-    end = codes.used + len(keys)
-    if end > len(codes.keys):
+    end = codes.used + len(names)
+    if end > len(codes.names):
         room = end + end // 2
         longer, wider = np.empty(room, np.int64), np.empty((len(codes.words), room), np.uint64)
-        longer[: codes.used] = codes.keys[: codes.used]
+        longer[: codes.used] = codes.names[: codes.used]
         wider[:, : codes.used] = codes.words[:, : codes.used]
-        codes = codes._replace(keys=longer, words=wider)
-    codes.keys[codes.used : end] = keys
-    codes.words[:, codes.used : end] = _words(bits, len(keys))
+        codes = codes._replace(names=longer, words=wider)
+    codes.names[codes.used : end] = names
+    codes.words[:, codes.used : end] = _words(bits, len(names))
     return codes._replace(used=end, through=through)
 
 

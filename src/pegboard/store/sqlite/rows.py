@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pegboard.content import Json
+from pegboard.content import Json, Link, Permission
 from pegboard.model import Item
-from pegboard.store.rows import LISTS, OBJECTS, Reader, plain_values
+from pegboard.store.rows import LISTS, OBJECTS, RECORDS, Reader, plain_values
 from pegboard.store.sqlite.database import Value
 
 
@@ -21,8 +21,15 @@ def item_params(item: Item) -> dict[str, Value]:
     params: dict[str, Value] = plain_values(item)
     params |= {name: as_json(getattr(item, name), "[]") for name in LISTS}
     params |= {name: as_json(getattr(item, name), "{}") for name in OBJECTS}
+    params |= {name: as_records(getattr(item, name)) for name in RECORDS}
     params["signature"] = json.dumps(item.signature._asdict()) if item.signature else None
     return params
+
+
+def as_records(values: Sequence[Link | Permission]) -> str:
+    if not values:
+        return "[]"
+    return json.dumps([each._asdict() for each in values], ensure_ascii=False)
 
 
 def _list(text: str) -> tuple[str, ...]:
@@ -38,8 +45,17 @@ def _object(text: str) -> Json:
     return found
 
 
+def _records(text: str) -> Sequence[Json]:
+    if text == "[]":
+        return ()
+    found = json.loads(text)
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise TypeError(f"{text[:60]} is no list of JSON objects")
+    return found
+
+
 def _seconds(found: Any) -> float | None:  # noqa: ANN401 (whatever is in the column)
     return None if found is None else float(found)
 
 
-READER = Reader(_list, _object, _seconds)
+READER = Reader(_list, _object, _records, _seconds)

@@ -65,7 +65,7 @@ def _write_block(tx: apsw.Connection, family: Family, first: int, last: int) -> 
     rows = _rows(tx, "codes_between", family, first=first, last=last)
     _rows(tx, "drop_blocks", family, first=first, last=last)
     if rows:
-        keys = struct.pack(f">{len(rows)}q", *(key for key, _ in rows))
+        keys = struct.pack(f">{len(rows)}q", *(name for name, _ in rows))
         codes = b"".join(code for _, code in rows)
         _rows(tx, "add_block", family, first=first, last=last, keys=keys, codes=codes)
 

@@ -13,6 +13,7 @@ from pegboard.store.blobs.large_files import LargeFiles
 from pegboard.store.blobs.storage import Blobs
 from pegboard.store.checking import wrong_hashes
 from pegboard.store.queries import load
+from pegboard.store.sqlite.curation import SqliteCuration
 from pegboard.store.sqlite.database import Database
 from pegboard.store.sqlite.files import SqliteFiles
 from pegboard.store.sqlite.index import SqliteIndex
@@ -41,6 +42,7 @@ class SqliteStore:
         self.models = SqliteModels(self.database)
         self.index = SqliteIndex(self.database)
         self.ledger = SqliteLedger(self.database)
+        self.curation = SqliteCuration(self.database)
 
     def now(self) -> float:
         return time.time()

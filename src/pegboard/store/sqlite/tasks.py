@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import apsw
 
 from pegboard.model import EmbeddingCounts, Entry, Fingerprint, Task, Vector
+from pegboard.store.hanging import by_task
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Params, Row, Value
 from pegboard.store.sqlite.rows import READER
@@ -157,13 +158,12 @@ class SqliteTasks:
                 "dimension": target.dimension,
                 "now": time.time(),
             }
-            for task, vector in done:
-                params = common | {
-                    "item_key": task.item_key,
-                    "source_hash": task.source_hash,
-                    "vector": vector,
-                }
-                fits = tx.execute(SQL["hang_vector"], params).fetchone() is not None
+            for task, vectors in by_task(done).items():
+                params = common | {"item_key": task.item_key, "source_hash": task.source_hash}
+                fits = True
+                for passage, vector in enumerate(vectors):
+                    own = {**params, "passage": passage, "vector": vector}
+                    fits = fits and tx.execute(SQL["hang_vector"], own).fetchone() is not None
                 tx.execute(SQL["drop_task"], params)
                 if fits:
                     tx.execute(SQL["mark_hung"], params)

@@ -16,13 +16,17 @@ WHERE i.active AND i.embedding_status = 'ready' AND NOT EXISTS
   (SELECT 1 FROM vectors v WHERE v.item_key = i.key AND v.source_hash = i.source_hash);
 
 -- name: stale_vector
-SELECT i.id || ' has a vector of a text it no longer has' FROM items i
+SELECT DISTINCT i.id || ' has a vector of a text it no longer has' FROM items i
 JOIN vectors v ON v.item_key = i.key WHERE v.source_hash <> i.source_hash OR v.kind <> i.kind;
 
 -- name: wrong_dimension
-SELECT i.id || ' has a vector of the wrong length' FROM items i
+SELECT DISTINCT i.id || ' has a vector of the wrong length' FROM items i
 JOIN vectors v ON v.item_key = i.key JOIN fingerprints f ON f.key = v.fingerprint
 WHERE vector_dims(v.embedding) <> f.dimension;
+
+-- name: passage_missing
+SELECT i.id || ' lacks the vectors of some passages; embed it again with: pegboard refresh ' || i.id FROM items i
+WHERE i.key IN (SELECT item_key FROM vectors GROUP BY item_key, fingerprint HAVING count(*) <= max(passage));
 
 -- name: stale_task
 SELECT i.id || ' has a task for a text it no longer has' FROM items i

@@ -14,4 +14,24 @@ AND (%(semantic_namespaces)s::text[] IS NULL OR i.semantic_namespace = ANY(%(sem
 AND (%(sensitivity_tiers)s::text[] IS NULL OR i.sensitivity_tier = ANY(%(sensitivity_tiers)s::text[]))
 AND (%(personas)s::text[] IS NULL OR i.target_personas && %(personas)s::text[])
 AND (%(skills)s::text[] IS NULL
-     OR (label_keys(i.skills) && label_keys(%(skills)s::text[]) AND i.skills && %(skills)s::text[]))
+     OR (label_keys(i.skills) && label_keys(%(skills)s::text[]) AND i.skills && %(skills)s::text[])
+     OR i.key = ANY(ARRAY(
+       SELECT l.target_key FROM items s JOIN item_links l ON l.item_key = s.key AND l.namespace = s.namespace
+       WHERE s.name = ANY(%(skills)s::text[]) AND s.kind = 'skill' AND l.relation = 'uses'
+         AND s.active AND s.visibility = 'public'
+         AND (%(namespaces)s::text[] IS NULL OR s.namespace = ANY(%(namespaces)s::text[])))))
+-- Whoever may not see an item does not learn what it is tied to.
+AND (%(linked)s::text[] IS NULL OR i.key = ANY(ARRAY(
+  WITH ends AS (
+    SELECT e.key, e.namespace, e.id FROM items e
+    WHERE e.id = ANY(%(linked)s::text[]) AND e.active AND e.visibility = 'public'
+      AND (%(namespaces)s::text[] IS NULL OR e.namespace = ANY(%(namespaces)s::text[])))
+  SELECT l.target_key FROM ends e JOIN item_links l ON l.item_key = e.key AND l.namespace = e.namespace
+  UNION ALL
+  SELECT l.item_key FROM ends e JOIN item_links l ON l.target_key = e.key AND l.target_namespace = e.namespace
+  UNION ALL
+  SELECT t.key FROM ends e JOIN written_relationships w ON w.namespace = e.namespace AND w.from_zettel_id = e.id
+  JOIN items t ON t.namespace = w.namespace AND t.id = w.to_zettel_id
+  UNION ALL
+  SELECT f.key FROM ends e JOIN written_relationships w ON w.namespace = e.namespace AND w.to_zettel_id = e.id
+  JOIN items f ON f.namespace = w.namespace AND f.id = w.from_zettel_id)))

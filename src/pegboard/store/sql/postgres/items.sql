@@ -1,7 +1,7 @@
 -- name: existing
 -- What put has to know about items that may be there already. They stay as they are until it is done.
 SELECT i.namespace, i.id, i.key, i.source, i.active, i.content_hash, i.origin, i.origin_hash, i.text_version,
-  i.manual_override, i.description, i.imported_description, i.approved_hash, i.drift
+  i.manual_override, i.description, i.imported_description, i.approved_hash, i.drift, i.held, i.off_at IS NOT NULL
 FROM unnest(%(namespaces)s::text[], %(ids)s::text[]) AS wanted (namespace, id)
 JOIN items i ON i.namespace = wanted.namespace AND i.id = wanted.id
 ORDER BY i.namespace, i.id FOR UPDATE OF i;
@@ -13,7 +13,7 @@ INSERT INTO items (
   sensitivity_tier, target_personas, semantic_weight, official, source_hash, embedding_status,
   content_hash, text_version, approved_hash, drift, latest_version, origin, origin_hash, endpoint,
   aliases, keywords, tech_stack, examples, executor, signature, description, imported_description,
-  input_schema, output_schema, body)
+  input_schema, output_schema, body, held, links, permissions, deprecated)
 SELECT
   x.namespace, x.id, x.kind, x.active, x.scope, x.source, x.name, x.short_name, x.name_key, x.category,
   x.subcategory, x.tool_type, x.tags, x.skills, x.visibility, x.author, x.source_protocol,
@@ -21,14 +21,14 @@ SELECT
   x.official, x.source_hash, x.embedding_status, x.content_hash, x.text_version, x.approved_hash,
   x.drift, x.latest_version, x.origin, x.origin_hash, x.endpoint, x.aliases, x.keywords, x.tech_stack,
   x.examples, x.executor, x.signature, x.description, x.imported_description, x.input_schema,
-  x.output_schema, x.body
+  x.output_schema, x.body, x.held, x.links, x.permissions, x.deprecated
 FROM json_to_recordset(%(rows)s::json) AS x (
   -- include: row
 )
 ORDER BY x.place RETURNING namespace, id, key;
 
 -- name: update_items
--- A source's new word on items. Overrides and counts stay as they are.
+-- A source's new word on items. What people decided, and counts, stay as they are.
 UPDATE items SET
   kind = x.kind, active = x.active, scope = x.scope, source = x.source, name = x.name, short_name =
   x.short_name, name_key = x.name_key, category = x.category, subcategory = x.subcategory, tool_type =
@@ -41,7 +41,8 @@ UPDATE items SET
   x.origin, origin_hash = x.origin_hash, endpoint = x.endpoint, aliases = x.aliases, keywords =
   x.keywords, tech_stack = x.tech_stack, examples = x.examples, executor = x.executor, signature =
   x.signature, description = x.description, imported_description = x.imported_description, input_schema
-  = x.input_schema, output_schema = x.output_schema, body = x.body,
+  = x.input_schema, output_schema = x.output_schema, body = x.body, held = x.held, links = x.links,
+  permissions = x.permissions, deprecated = x.deprecated,
   embedding_error = '', updated_at = now(),
   drift_at = CASE WHEN x.drift = 'none' THEN NULL WHEN items.drift = x.drift THEN drift_at ELSE now() END
 FROM json_to_recordset(%(rows)s::json) AS x (
@@ -132,9 +133,9 @@ SELECT * FROM items WHERE key > %(after)s ORDER BY key LIMIT %(limit)s;
 
 -- name: origins
 -- An id that was taken may be free by now, so its origin is looked at again each time; so is an
--- item whose text was made by an older version.
+-- item whose text was made by an older version, or that is missing or held back.
 SELECT origin, origin_hash FROM items
-WHERE source = %(source)s AND active AND text_version = %(text_version)s
+WHERE source = %(source)s AND (active OR drift = 'none') AND text_version = %(text_version)s
 UNION ALL
 SELECT origin, origin_hash FROM rejections WHERE source = %(source)s AND code <> 'id_taken';
 
@@ -143,26 +144,26 @@ SELECT origin, origin_hash FROM rejections WHERE source = %(source)s AND code <>
 SELECT i.origin, i.origin_hash FROM unnest(%(under)s::text[]) AS u (path) JOIN items i
   ON i.source = %(source)s AND i.origin >= u.path AND i.origin < u.path || '0'
 WHERE (i.origin = u.path OR starts_with(i.origin, u.path || '/'))
-  AND i.active AND i.text_version = %(text_version)s
+  AND (i.active OR i.drift = 'none') AND i.text_version = %(text_version)s
 UNION ALL
 SELECT r.origin, r.origin_hash FROM unnest(%(under)s::text[]) AS u (path) JOIN rejections r
   ON r.source = %(source)s AND r.origin >= u.path AND r.origin < u.path || '0'
 WHERE (r.origin = u.path OR starts_with(r.origin, u.path || '/')) AND r.code <> 'id_taken';
 
 -- name: retire
-UPDATE items SET active = false, drift = 'missing', drift_at = now()
-WHERE source = %(source)s AND (active OR drift = 'changed') AND updated_at < to_timestamp(%(began)s)
+UPDATE items SET active = false, held = false, drift = 'missing', drift_at = now()
+WHERE source = %(source)s AND drift <> 'missing' AND updated_at < to_timestamp(%(began)s)
   AND NOT EXISTS (SELECT 1 FROM unnest(%(seen)s::text[]) AS s (origin) WHERE s.origin = items.origin)
 RETURNING key;
 
 -- name: retire_under
 -- As retire, for what is at or under some paths.
-UPDATE items SET active = false, drift = 'missing', drift_at = now()
+UPDATE items SET active = false, held = false, drift = 'missing', drift_at = now()
 WHERE key IN (
     SELECT i.key FROM unnest(%(under)s::text[]) AS u (path) JOIN items i
       ON i.source = %(source)s AND i.origin >= u.path AND i.origin < u.path || '0'
     WHERE i.origin = u.path OR starts_with(i.origin, u.path || '/'))
-  AND (active OR drift = 'changed') AND updated_at < to_timestamp(%(began)s)
+  AND drift <> 'missing' AND updated_at < to_timestamp(%(began)s)
   AND NOT EXISTS (SELECT 1 FROM unnest(%(seen)s::text[]) AS s (origin) WHERE s.origin = items.origin)
 RETURNING key;
 
@@ -173,9 +174,12 @@ DELETE FROM embedding_tasks WHERE entity_id = ANY(%(keys)s);
 DELETE FROM embedding_tasks
 WHERE entity_id IN (SELECT key FROM items WHERE source = %(source)s AND NOT active);
 
+-- name: long_missing
+SELECT key FROM items WHERE source = %(source)s AND drift = 'missing' AND drift_at < to_timestamp(%(before)s)
+ORDER BY namespace, id FOR UPDATE;
+
 -- name: purge
-DELETE FROM items
-WHERE source = %(source)s AND drift = 'missing' AND drift_at < to_timestamp(%(before)s) RETURNING key;
+DELETE FROM items WHERE key = ANY(%(keys)s);
 
 -- name: keep_approved
 -- What items are now, before changed definitions take their place.
@@ -195,19 +199,21 @@ JOIN approved_definitions a ON a.item_key = i.key AND a.namespace = i.namespace
 WHERE i.drift = 'changed' ORDER BY i.namespace, i.id;
 
 -- name: approve
-UPDATE items SET active = true, drift = 'none', drift_at = NULL, approved_hash = %(approved_hash)s
-WHERE key = %(key)s AND drift = 'changed' AND content_hash = %(content_hash)s RETURNING key;
+UPDATE items SET active = (off_at IS NULL), held = false, drift = 'none', drift_at = NULL,
+  approved_hash = %(approved_hash)s
+WHERE key = %(key)s AND drift = 'changed' AND content_hash = %(content_hash)s RETURNING active;
 
 -- name: mark_embedding
 UPDATE items SET embedding_status = %(status)s WHERE key = %(key)s;
 
 -- name: hold
-UPDATE items SET active = false WHERE source = %(source)s AND drift = 'changed' AND active;
+UPDATE items SET active = false, held = true
+WHERE source = %(source)s AND drift = 'changed' AND NOT held RETURNING key;
 
 -- name: accept
 -- Whatever it is now is approved by the next sync that sees it.
-UPDATE items SET active = true, drift = 'none', drift_at = NULL, approved_hash = ''
-WHERE source = %(source)s AND drift = 'changed';
+UPDATE items SET active = (off_at IS NULL), held = false, drift = 'none', drift_at = NULL, approved_hash = ''
+WHERE source = %(source)s AND drift = 'changed' RETURNING key;
 
 -- name: forget_accepted
 DELETE FROM approved_definitions

@@ -107,11 +107,11 @@ ORDER BY i.namespace, i.id FOR NO KEY UPDATE OF i;
 
 -- name: relate
 -- Between entries that are there; what is related already stays as it is.
-INSERT INTO knowledge_relationships (id, namespace, from_zettel_id, to_zettel_id, relationship_type, created_at)
+INSERT INTO written_relationships (id, namespace, from_zettel_id, to_zettel_id, relationship_type, created_at)
 SELECT coalesce(x.id, gen_random_uuid()), %(namespace)s, x.from_id, x.to_id, x.kind, coalesce(x.created_at, now())
 FROM json_to_recordset(%(rows)s::json)
   AS x (id uuid, from_id text, to_id text, kind text, created_at timestamptz)
 ON CONFLICT (from_zettel_id, to_zettel_id, relationship_type, namespace) DO NOTHING;
 
 -- name: related
-SELECT from_zettel_id, to_zettel_id, relationship_type FROM knowledge_relationships WHERE namespace = %(namespace)s;
+SELECT from_zettel_id, to_zettel_id, relationship_type FROM written_relationships WHERE namespace = %(namespace)s;

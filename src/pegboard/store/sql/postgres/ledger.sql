@@ -44,8 +44,11 @@ FROM rejections ORDER BY source, origin;
 -- name: remove_source_rejections
 DELETE FROM rejections WHERE source = %(name)s;
 
--- name: remove_source_items
-DELETE FROM items WHERE source = %(name)s RETURNING key;
+-- name: items_of_source
+SELECT key FROM items WHERE source = %(name)s ORDER BY namespace, id FOR UPDATE;
+
+-- name: remove_items
+DELETE FROM items WHERE key = ANY(%(keys)s);
 
 -- name: remove_source
 DELETE FROM sources WHERE name = %(name)s RETURNING name;

@@ -1,36 +1,38 @@
 -- name: near_at_all
 -- Without filters nearly all that is near can be shown. So the index is asked alone, for a few more than are wanted:
--- the planner believes that the join leaves little, and on a board of middle size would rather compare all.
+-- the planner believes that the join leaves little, and on a board of middle size would rather compare all. Here and
+-- below, an item comes once, by the nearest of its passages.
 WITH near AS MATERIALIZED (
   SELECT v.item_key, v.namespace, -(v.embedding::vector(:dimension) <#> %(query)s) AS score
   FROM vectors v WHERE v.fingerprint = :fingerprint
   ORDER BY v.embedding::vector(:dimension) <#> %(query)s LIMIT :reach)
-SELECT i.key, i.id, n.score FROM near n JOIN items i ON i.key = n.item_key AND i.namespace = n.namespace WHERE true
+SELECT i.key, i.id, max(n.score) AS score
+FROM near n JOIN items i ON i.key = n.item_key AND i.namespace = n.namespace WHERE true
   -- include: filters
-ORDER BY n.score DESC, i.id, i.key LIMIT :limit;
+GROUP BY i.key, i.id ORDER BY score DESC, i.id, i.key LIMIT :limit;
 
 -- name: near
 -- By the index of this fingerprint, if it has one: the scan goes on until enough have passed the filters. What
 -- it finds is nearly in order, so it is put in order once more. Names with a colon are numbers that stand in the
 -- text: a type cannot be a parameter, and a plan that is made for all values needs the others.
-SELECT key, id, score FROM (
+SELECT key, id, max(score) AS score FROM (
   SELECT i.key, i.id, -(v.embedding::vector(:dimension) <#> %(query)s) AS score
   FROM vectors v JOIN items i ON i.key = v.item_key AND i.namespace = v.namespace
   WHERE v.fingerprint = :fingerprint
     -- include: filters
-  ORDER BY v.embedding::vector(:dimension) <#> %(query)s LIMIT :limit) AS near
-ORDER BY score DESC, id, key;
+  ORDER BY v.embedding::vector(:dimension) <#> %(query)s LIMIT :enough) AS near
+GROUP BY key, id ORDER BY score DESC, id, key LIMIT :limit;
 
 -- name: near_by_halves
 -- The same for long vectors, whose index has halves of numbers: it finds a few more than are wanted, and the whole
 -- vectors decide.
-SELECT key, id, score FROM (
+SELECT key, id, max(score) AS score FROM (
   SELECT i.key, i.id, -(v.embedding <#> %(query)s) AS score
   FROM vectors v JOIN items i ON i.key = v.item_key AND i.namespace = v.namespace
   WHERE v.fingerprint = :fingerprint
     -- include: filters
   ORDER BY v.embedding::halfvec(:dimension) <#> %(query)s::halfvec(:dimension) LIMIT :reach) AS near
-ORDER BY score DESC, id, key LIMIT :limit;
+GROUP BY key, id ORDER BY score DESC, id, key LIMIT :limit;
 
 -- name: exact
 -- What the filters leave comes first, and all of it is compared: quicker and better where that is little.
@@ -38,10 +40,10 @@ WITH allowed AS MATERIALIZED (
   SELECT i.key, i.id, i.kind, i.namespace FROM items i WHERE true
     -- include: filters
 )
-SELECT a.key, a.id, -(v.embedding <#> %(query)s) AS score
+SELECT a.key, a.id, max(-(v.embedding <#> %(query)s)) AS score
 FROM allowed a JOIN vectors v ON v.item_key = a.key AND v.kind = a.kind AND v.namespace = a.namespace
   AND v.fingerprint = %(fingerprint)s::integer
-ORDER BY score DESC, a.id, a.key LIMIT %(limit)s;
+GROUP BY a.key, a.id ORDER BY score DESC, a.id, a.key LIMIT %(limit)s;
 
 -- name: estimate
 -- How many items the planner believes the filters leave.
@@ -54,9 +56,9 @@ EXPLAIN (FORMAT JSON) SELECT 1 FROM items i WHERE true
 SELECT sum(greatest(c.reltuples, 0))::bigint FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhrelid
 WHERE h.inhparent = 'vectors'::regclass;
 
--- name: vector_scores
-SELECT item_key, -(embedding <#> %(query)s) FROM vectors
-WHERE fingerprint = %(fingerprint)s::integer AND item_key = ANY(%(keys)s);
+-- name: best_passages
+SELECT DISTINCT ON (item_key) item_key, -(embedding <#> %(query)s) AS score, passage FROM vectors
+WHERE fingerprint = %(fingerprint)s::integer AND item_key = ANY(%(keys)s) ORDER BY item_key, score DESC, passage;
 
 -- name: outgrown
 -- A row if the planner knows a fifth more or less of the whole than of its parts. Nobody else counts what is made
@@ -85,9 +87,11 @@ SELECT 1 FROM {table} WHERE fingerprint = %(fingerprint)s::integer LIMIT 1 OFFSE
 SELECT x.indisvalid FROM pg_index x WHERE x.indexrelid = to_regclass(%(name)s);
 
 -- name: indexed
--- A row if some table has a whole index over the vectors of this fingerprint.
-SELECT 1 FROM pg_inherits h JOIN pg_index x ON x.indrelid = h.inhrelid JOIN pg_class c ON c.oid = x.indexrelid
-WHERE h.inhparent = 'vectors'::regclass AND x.indisvalid AND c.relname LIKE %(name)s LIMIT 1;
+-- Whether some table has a whole index over the vectors of this fingerprint, and whether items have several of them.
+SELECT EXISTS (
+  SELECT FROM pg_inherits h JOIN pg_index x ON x.indrelid = h.inhrelid JOIN pg_class c ON c.oid = x.indexrelid
+  WHERE h.inhparent = 'vectors'::regclass AND x.indisvalid AND c.relname LIKE %(name)s),
+  EXISTS (SELECT FROM vectors WHERE fingerprint = %(fingerprint)s::integer AND passage > 0);
 
 -- name: drop_index
 DROP INDEX CONCURRENTLY IF EXISTS {index};

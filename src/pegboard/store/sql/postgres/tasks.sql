@@ -1,7 +1,8 @@
 -- name: have_vectors
+-- Those of all passages are hung together, so the first speaks for them.
 SELECT v.item_key FROM unnest(%(keys)s::bigint[], %(hashes)s::text[], %(kinds)s::text[]) AS w (key, hash, kind)
 JOIN vectors v ON v.item_key = w.key AND v.fingerprint = %(fingerprint)s::integer AND v.source_hash = w.hash
-  AND v.kind = w.kind;
+  AND v.kind = w.kind AND v.passage = 0;
 
 -- name: drop_stale_vectors
 DELETE FROM vectors v
@@ -140,9 +141,10 @@ RETURNING e.task_id, e.entity_id, e.source_hash, e.source_text, e.attempt_count;
 SELECT key, source_hash FROM items WHERE key = ANY(%(keys)s) ORDER BY namespace, id FOR NO KEY UPDATE;
 
 -- name: hang_vector
-INSERT INTO vectors (kind, item_key, fingerprint, namespace, source_hash, embedding)
-SELECT kind, key, %(fingerprint)s::integer, namespace, source_hash, %(vector)s FROM items WHERE key = %(key)s
-ON CONFLICT (item_key, fingerprint, kind, namespace) DO UPDATE SET
+INSERT INTO vectors (kind, item_key, fingerprint, passage, namespace, source_hash, embedding)
+SELECT kind, key, %(fingerprint)s::integer, %(passage)s::smallint, namespace, source_hash, %(vector)s
+FROM items WHERE key = %(key)s
+ON CONFLICT (item_key, fingerprint, passage, kind, namespace) DO UPDATE SET
   source_hash = excluded.source_hash, embedding = excluded.embedding, created_at = now();
 
 -- name: drop_done

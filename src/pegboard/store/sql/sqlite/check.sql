@@ -16,13 +16,17 @@ WHERE i.active AND i.embedding_status = 'ready' AND NOT EXISTS
   (SELECT 1 FROM vectors v WHERE v.item_key = i.key AND v.source_hash = i.source_hash);
 
 -- name: stale_vector
-SELECT i.id || ' has a vector of a text it no longer has' FROM items i
+SELECT DISTINCT i.id || ' has a vector of a text it no longer has' FROM items i
 JOIN vectors v ON v.item_key = i.key WHERE v.source_hash <> i.source_hash;
 
 -- name: wrong_dimension
-SELECT i.id || ' has a vector of the wrong length' FROM items i
+SELECT DISTINCT i.id || ' has a vector of the wrong length' FROM items i
 JOIN vectors v ON v.item_key = i.key JOIN fingerprints f ON f.key = v.fingerprint
 WHERE length(v.vector) <> 4 * f.dimension;
+
+-- name: passage_missing
+SELECT i.id || ' lacks the vectors of some passages; embed it again with: pegboard refresh ' || i.id FROM items i
+WHERE i.key IN (SELECT item_key FROM vectors GROUP BY item_key, fingerprint HAVING count(*) <= max(passage));
 
 -- name: stale_task
 SELECT i.id || ' has a task for a text it no longer has' FROM items i
@@ -55,10 +59,10 @@ sealed AS MATERIALIZED (
     substr(b.codes, n * (f.dimension / 8) + 1, f.dimension / 8) AS code
   FROM code_blocks b JOIN fingerprints f ON f.key = b.fingerprint
   CROSS JOIN place WHERE n < length(b.keys) / 8)
-SELECT i.id || ' may be overlooked by meaning; embed it again with: pegboard refresh ' || i.id
+SELECT DISTINCT i.id || ' may be overlooked by meaning; embed it again with: pegboard refresh ' || i.id
 FROM code_blocks b CROSS JOIN vectors v
   ON v.fingerprint = b.fingerprint AND v.seq BETWEEN b.first_seq AND b.last_seq
 JOIN fingerprints f ON f.key = v.fingerprint JOIN items i ON i.key = v.item_key
 WHERE CASE WHEN f.dimension % 8 = 0 AND length(v.vector) = 4 * f.dimension THEN NOT EXISTS
-  (SELECT 1 FROM sealed s WHERE s.key = unhex(format('%016X', v.item_key))
+  (SELECT 1 FROM sealed s WHERE s.key = unhex(format('%016X', v.item_key | (v.passage << 56)))
      AND s.fingerprint = v.fingerprint AND s.code = vec_quantize_binary(v.vector)) END;

@@ -23,4 +23,17 @@ AND (coalesce(:authors, :protocols, :domains, :semantic_namespaces, :sensitivity
   AND (:personas IS NULL OR EXISTS (SELECT 1 FROM json_each(f.target_personas) p
        WHERE p.value IN (SELECT value FROM json_each(:personas))))
   AND (:skills IS NULL OR EXISTS (SELECT 1 FROM json_each(f.skills) s
-       WHERE s.value IN (SELECT value FROM json_each(:skills))))))
+       WHERE s.value IN (SELECT value FROM json_each(:skills)))
+       OR f.key IN (SELECT l.target_key FROM items s CROSS JOIN item_links l ON l.item_key = s.key
+         WHERE s.name IN (SELECT value FROM json_each(:skills)) AND s.kind = 'skill' AND l.relation = 'uses'
+           AND s.active AND s.visibility = 'public'
+           AND (:namespaces IS NULL OR s.namespace IN (SELECT value FROM json_each(:namespaces)))))))
+-- Whoever may not see an item does not learn what it is tied to.
+AND (:linked IS NULL OR i.key IN (
+  SELECT l.target_key FROM items e CROSS JOIN item_links l ON l.item_key = e.key
+  WHERE e.id IN (SELECT value FROM json_each(:linked)) AND e.active AND e.visibility = 'public'
+    AND (:namespaces IS NULL OR e.namespace IN (SELECT value FROM json_each(:namespaces)))
+  UNION ALL
+  SELECT l.item_key FROM items e CROSS JOIN item_links l ON l.target_key = e.key
+  WHERE e.id IN (SELECT value FROM json_each(:linked)) AND e.active AND e.visibility = 'public'
+    AND (:namespaces IS NULL OR e.namespace IN (SELECT value FROM json_each(:namespaces)))))

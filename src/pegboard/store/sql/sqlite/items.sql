@@ -1,7 +1,7 @@
 -- name: existing
 -- What put has to know about an item that may be there already.
 SELECT key, source, active, content_hash, origin, origin_hash, text_version,
-       manual_override, description, imported_description, approved_hash, drift
+       manual_override, description, imported_description, approved_hash, drift, held, off_at IS NOT NULL
 FROM items WHERE namespace = :namespace AND id = :id;
 
 -- name: insert_item
@@ -11,18 +11,18 @@ INSERT INTO items (
   target_personas, semantic_weight, skills, official, source_hash, embedding_status, content_hash,
   text_version, latest_version, created_at, updated_at, origin, origin_hash, endpoint, aliases, keywords,
   tech_stack, examples, executor, signature, description, imported_description, input_schema,
-  output_schema, body, approved_hash, drift
+  output_schema, body, approved_hash, drift, held, links, permissions, deprecated
 ) VALUES (
   :namespace, :id, :kind, :active, :scope, :source, :name, :short_name, :name_key, :category, :subcategory,
   :tool_type, :tags, :visibility, :author, :source_protocol, :routing_domain, :semantic_namespace, :sensitivity_tier,
   :target_personas, :semantic_weight, :skills, :official, :source_hash, :embedding_status, :content_hash,
   :text_version, :latest_version, :now, :now, :origin, :origin_hash, :endpoint, :aliases, :keywords,
   :tech_stack, :examples, :executor, :signature, :description, :imported_description, :input_schema,
-  :output_schema, :body, :approved_hash, :drift
+  :output_schema, :body, :approved_hash, :drift, :held, :links, :permissions, :deprecated
 ) RETURNING key;
 
 -- name: update_item
--- A source's new word on an item. Overrides and counts stay as they are.
+-- A source's new word on an item. What people decided, and counts, stay as they are.
 UPDATE items SET
   kind = :kind, active = :active, scope = :scope, source = :source, name = :name, short_name = :short_name,
   name_key = :name_key,
@@ -33,7 +33,8 @@ UPDATE items SET
   semantic_weight = :semantic_weight, skills = :skills, official = :official, source_hash = :source_hash,
   embedding_status = :embedding_status, embedding_error = '', content_hash = :content_hash,
   text_version = :text_version,
-  approved_hash = :approved_hash, drift = :drift,
+  approved_hash = :approved_hash, drift = :drift, held = :held, links = :links, permissions = :permissions,
+  deprecated = :deprecated,
   drift_at = CASE WHEN :drift = 'none' THEN NULL WHEN drift = :drift THEN drift_at ELSE :now END,
   latest_version = :latest_version, updated_at = :now,
   origin = :origin, origin_hash = :origin_hash, endpoint = :endpoint, aliases = :aliases,
@@ -92,9 +93,9 @@ SELECT * FROM items WHERE key > :after ORDER BY key LIMIT :limit;
 
 -- name: origins
 -- An id that was taken may be free by now, so its origin is looked at again each time; so is an
--- item whose text was made by an older version.
+-- item whose text was made by an older version, or that is missing or held back.
 SELECT origin, origin_hash FROM items
-WHERE source = :source AND active AND text_version = :text_version
+WHERE source = :source AND (active OR drift = 'none') AND text_version = :text_version
 UNION ALL
 SELECT origin, origin_hash FROM rejections WHERE source = :source AND code <> 'id_taken';
 
@@ -114,19 +115,20 @@ SELECT i.*, a.definition FROM items i JOIN approved_definitions a ON a.item_key 
 WHERE i.drift = 'changed' ORDER BY i.namespace, i.id;
 
 -- name: approve
-UPDATE items SET active = 1, drift = 'none', drift_at = NULL, approved_hash = :approved_hash
-WHERE key = :key AND drift = 'changed' AND content_hash = :content_hash RETURNING key;
+UPDATE items SET active = (off_at IS NULL), held = 0, drift = 'none', drift_at = NULL,
+  approved_hash = :approved_hash
+WHERE key = :key AND drift = 'changed' AND content_hash = :content_hash RETURNING active;
 
 -- name: mark_embedding
 UPDATE items SET embedding_status = :status WHERE key = :key;
 
 -- name: hold
-UPDATE items SET active = 0 WHERE source = :source AND drift = 'changed' AND active;
+UPDATE items SET active = 0, held = 1 WHERE source = :source AND drift = 'changed' AND NOT held RETURNING key;
 
 -- name: accept
 -- Whatever it is now is approved by the next sync that sees it.
-UPDATE items SET active = 1, drift = 'none', drift_at = NULL, approved_hash = ''
-WHERE source = :source AND drift = 'changed';
+UPDATE items SET active = (off_at IS NULL), held = 0, drift = 'none', drift_at = NULL, approved_hash = ''
+WHERE source = :source AND drift = 'changed' RETURNING key;
 
 -- name: forget_accepted
 DELETE FROM approved_definitions
@@ -149,7 +151,7 @@ ORDER BY id, namespace LIMIT :limit;
 SELECT i.origin, i.origin_hash FROM json_each(:under) u CROSS JOIN items i
 WHERE i.source = :source AND i.origin >= u.value AND i.origin < u.value || '0'
   AND (i.origin = u.value OR substr(i.origin, 1, length(u.value) + 1) = u.value || '/')
-  AND i.active AND i.text_version = :text_version
+  AND (i.active OR i.drift = 'none') AND i.text_version = :text_version
 UNION ALL
 SELECT r.origin, r.origin_hash FROM json_each(:under) u CROSS JOIN rejections r
 WHERE r.source = :source AND r.origin >= u.value AND r.origin < u.value || '0'
@@ -158,12 +160,12 @@ WHERE r.source = :source AND r.origin >= u.value AND r.origin < u.value || '0'
 
 -- name: retire_under
 -- As retire, for what is at or under some paths.
-UPDATE items SET active = 0, drift = 'missing', drift_at = :now
+UPDATE items SET active = 0, held = 0, drift = 'missing', drift_at = :now
 WHERE key IN (
     SELECT i.key FROM json_each(:under) u CROSS JOIN items i
     WHERE i.source = :source AND i.origin >= u.value AND i.origin < u.value || '0'
       AND (i.origin = u.value OR substr(i.origin, 1, length(u.value) + 1) = u.value || '/'))
-  AND (active OR drift = 'changed') AND updated_at < :began
+  AND drift <> 'missing' AND updated_at < :began
   AND origin NOT IN (SELECT value FROM json_each(:seen))
 RETURNING key;
 
@@ -171,8 +173,8 @@ RETURNING key;
 DELETE FROM embedding_tasks WHERE item_key IN (SELECT value FROM json_each(:keys));
 
 -- name: retire
-UPDATE items SET active = 0, drift = 'missing', drift_at = :now
-WHERE source = :source AND (active OR drift = 'changed') AND updated_at < :began
+UPDATE items SET active = 0, held = 0, drift = 'missing', drift_at = :now
+WHERE source = :source AND drift <> 'missing' AND updated_at < :began
   AND origin NOT IN (SELECT value FROM json_each(:seen))
 RETURNING key;
 
@@ -180,9 +182,11 @@ RETURNING key;
 DELETE FROM embedding_tasks
 WHERE item_key IN (SELECT key FROM items WHERE source = :source AND NOT active);
 
+-- name: long_missing
+SELECT key FROM items WHERE source = :source AND drift = 'missing' AND drift_at < :before;
+
 -- name: purge_terms
-DELETE FROM item_terms WHERE rowid IN
-  (SELECT key FROM items WHERE source = :source AND drift = 'missing' AND drift_at < :before);
+DELETE FROM item_terms WHERE rowid IN (SELECT value FROM json_each(:keys));
 
 -- name: purge
-DELETE FROM items WHERE source = :source AND drift = 'missing' AND drift_at < :before RETURNING key;
+DELETE FROM items WHERE key IN (SELECT value FROM json_each(:keys));

@@ -29,11 +29,14 @@ SELECT source, origin, origin_hash, code, reason, rejected_at FROM rejections OR
 -- name: remove_source_rejections
 DELETE FROM rejections WHERE source = :name;
 
+-- name: items_of_source
+SELECT key FROM items WHERE source = :name;
+
 -- name: remove_source_terms
 DELETE FROM item_terms WHERE rowid IN (SELECT key FROM items WHERE source = :name);
 
 -- name: remove_source_items
-DELETE FROM items WHERE source = :name RETURNING key;
+DELETE FROM items WHERE source = :name;
 
 -- name: remove_source
 DELETE FROM sources WHERE name = :name RETURNING name;

@@ -29,9 +29,8 @@ SELECT active, wanted FROM model_choice;
 -- An item that would no longer be found by meaning if this were the active model.
 SELECT 1 FROM items i
 WHERE i.active AND i.embedding_status <> 'blank'
-  AND NOT EXISTS (SELECT 1 FROM vectors v
-    WHERE v.item_key = i.key AND v.fingerprint = :fingerprint AND v.source_hash = i.source_hash
-      AND length(v.vector) = 4 * :dimension)
+  AND (SELECT min(length(v.vector) = 4 * :dimension) FROM vectors v
+    WHERE v.item_key = i.key AND v.fingerprint = :fingerprint AND v.source_hash = i.source_hash) IS NOT 1
   AND NOT (:skip_failed AND EXISTS (SELECT 1 FROM embedding_tasks t
     WHERE t.item_key = i.key AND t.fingerprint = :fingerprint AND t.source_hash = i.source_hash
       AND t.status = 'failed'))

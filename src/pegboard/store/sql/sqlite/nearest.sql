@@ -3,35 +3,46 @@
 SELECT 1 FROM vectors WHERE fingerprint = :fingerprint LIMIT 1 OFFSET :few;
 
 -- name: exact
--- Every vector of this fingerprint that the filters leave is compared. Here and below, a plus keeps
--- SQLite from planning the query anew each time, lest another number want another plan: that takes 0.2 ms.
-SELECT i.key, i.id, 1.0 - vec_distance_cosine(v.vector, :query) AS score
+-- Every vector of this fingerprint that the filters leave is compared, and an item's best counts. Here and
+-- below, a plus keeps SQLite from planning the query anew each time, lest another number want another plan:
+-- that takes 0.2 ms.
+SELECT i.key, i.id, max(1.0 - vec_distance_cosine(v.vector, :query)) AS score
 FROM items i INDEXED BY items_seen
 CROSS JOIN vectors v ON v.item_key = i.key AND v.fingerprint = +:fingerprint
 WHERE true
   -- include: filters
-ORDER BY score DESC, i.id, i.key LIMIT +:limit;
+GROUP BY i.key ORDER BY score DESC, i.id, i.key LIMIT +:limit;
 
 -- name: scored
--- The same for chosen items. The filters come first: a vector is 1.5 KB away, and they are not.
+-- Chosen vectors by their names: the item's key, and in the highest byte the passage. The filters come first: a
+-- vector is 1.5 KB away, and they are not.
 SELECT i.key, i.id, 1.0 - vec_distance_cosine(v.vector, :query) AS score
+FROM json_each(:names) n CROSS JOIN items i INDEXED BY items_seen ON i.key = n.value & 0xffffffffffffff
+CROSS JOIN vectors v ON v.item_key = i.key AND v.fingerprint = +:fingerprint AND v.passage = n.value >> 56
+WHERE true
+  -- include: filters
+ORDER BY score DESC, i.id, i.key;
+
+-- name: best_of
+-- The same for all vectors of chosen items.
+SELECT i.key, i.id, max(1.0 - vec_distance_cosine(v.vector, :query)) AS score
 FROM items i INDEXED BY items_seen
 CROSS JOIN vectors v ON v.item_key = i.key AND v.fingerprint = +:fingerprint
 WHERE i.key IN (SELECT value FROM json_each(:keys))
   -- include: filters
-ORDER BY score DESC, i.id, i.key;
+GROUP BY i.key ORDER BY score DESC, i.id, i.key;
 
 -- name: allowed
 -- Every item that the filters leave and that has a vector; neither its row nor its vector is read.
 SELECT i.key
 FROM items i INDEXED BY items_seen
-CROSS JOIN vectors v ON v.item_key = i.key AND v.fingerprint = +:fingerprint
+CROSS JOIN vectors v ON v.item_key = i.key AND v.fingerprint = +:fingerprint AND v.passage = 0
 WHERE true
   -- include: filters
 ;
 
--- name: vector_scores
-SELECT item_key, 1.0 - vec_distance_cosine(vector, :query) FROM vectors
+-- name: passage_scores
+SELECT item_key, passage, 1.0 - vec_distance_cosine(vector, :query) FROM vectors
 WHERE fingerprint = :fingerprint AND item_key IN (SELECT value FROM json_each(:keys));
 
 -- name: sealed_codes
@@ -45,7 +56,7 @@ WHERE fingerprint = :fingerprint AND first_seq > :after ORDER BY first_seq LIMIT
 -- name: unsealed
 -- What was hung after one vector and before another, a few at a time. One of the wrong length has no
 -- code; the check names it.
-SELECT seq, item_key, vec_quantize_binary(vector) FROM vectors
+SELECT seq, item_key | (passage << 56), vec_quantize_binary(vector) FROM vectors
 WHERE fingerprint = :fingerprint AND seq > :through AND seq < :before AND length(vector) = 4 * :dimension
 ORDER BY seq LIMIT 16384;
 
@@ -53,11 +64,11 @@ ORDER BY seq LIMIT 16384;
 SELECT count(*) FROM vectors WHERE fingerprint = :fingerprint;
 
 -- name: live_among
-SELECT count(*) FROM vectors
-WHERE fingerprint = :fingerprint AND item_key IN (SELECT value FROM json_each(:keys));
+SELECT count(*) FROM json_each(:names) n CROSS JOIN vectors v
+  ON v.item_key = n.value & 0xffffffffffffff AND v.fingerprint = :fingerprint AND v.passage = n.value >> 56;
 
--- name: live_keys
-SELECT item_key FROM vectors WHERE fingerprint = :fingerprint;
+-- name: live_names
+SELECT item_key | (passage << 56) FROM vectors WHERE fingerprint = :fingerprint;
 
 -- name: sealed_through
 SELECT coalesce(max(last_seq), 0) FROM code_blocks WHERE fingerprint = :fingerprint;
@@ -68,7 +79,7 @@ SELECT seq FROM vectors WHERE fingerprint = :fingerprint AND seq > :through
 ORDER BY seq LIMIT 1 OFFSET :size - 1;
 
 -- name: codes_between
-SELECT item_key, vec_quantize_binary(vector) FROM vectors
+SELECT item_key | (passage << 56), vec_quantize_binary(vector) FROM vectors
 WHERE fingerprint = :fingerprint AND seq BETWEEN :first AND :last AND length(vector) = 4 * :dimension
 ORDER BY seq;
 

@@ -7,9 +7,10 @@ INSERT INTO fingerprints (provider, model, dimension, text_version)
 VALUES (:provider, :model, :dimension, :text_version) RETURNING key;
 
 -- name: has_vector
-SELECT 1 FROM vectors v JOIN fingerprints f ON f.key = v.fingerprint
+-- Those of all passages are hung together; one that is damaged spoils them all. So it is below.
+SELECT count(*) FROM vectors v JOIN fingerprints f ON f.key = v.fingerprint
 WHERE v.item_key = :key AND v.fingerprint = :fingerprint AND v.source_hash = :source_hash
-  AND length(v.vector) = 4 * f.dimension;
+HAVING min(length(v.vector) = 4 * f.dimension);
 
 -- name: drop_stale_vectors
 DELETE FROM vectors WHERE item_key = :key AND source_hash <> :source_hash;
@@ -38,9 +39,8 @@ WHERE key = :key AND active AND content_hash = :content_hash RETURNING key;
 -- name: unembedded
 SELECT i.* FROM items i
 WHERE i.key > :after AND i.active AND i.embedding_status <> 'blank'
-  AND NOT EXISTS (SELECT 1 FROM vectors v JOIN fingerprints f ON f.key = v.fingerprint
-    WHERE v.item_key = i.key AND v.fingerprint = :fingerprint AND v.source_hash = i.source_hash
-      AND length(v.vector) = 4 * f.dimension)
+  AND (SELECT min(length(v.vector) = 4 * f.dimension) FROM vectors v JOIN fingerprints f ON f.key = v.fingerprint
+    WHERE v.item_key = i.key AND v.fingerprint = :fingerprint AND v.source_hash = i.source_hash) IS NOT 1
   AND NOT EXISTS (SELECT 1 FROM embedding_tasks t
     WHERE t.item_key = i.key AND t.fingerprint = :fingerprint AND t.source_hash = i.source_hash)
 ORDER BY i.key LIMIT :limit;
@@ -53,9 +53,8 @@ DELETE FROM embedding_tasks WHERE fingerprint <> :fingerprint AND fingerprint IS
 UPDATE items SET embedding_status = 'ready', embedding_error = '',
   embedding_model = :model, embedding_dimension = :dimension
 WHERE active AND embedding_status IN ('pending', 'failed', 'disabled')
-  AND EXISTS (SELECT 1 FROM vectors v
-    WHERE v.item_key = items.key AND v.fingerprint = :fingerprint AND v.source_hash = items.source_hash
-      AND length(v.vector) = 4 * :dimension)
+  AND (SELECT min(length(v.vector) = 4 * :dimension) FROM vectors v
+    WHERE v.item_key = items.key AND v.fingerprint = :fingerprint AND v.source_hash = items.source_hash)
   AND NOT EXISTS (SELECT 1 FROM embedding_tasks t WHERE t.item_key = items.key);
 
 -- name: disable
@@ -113,8 +112,8 @@ RETURNING id, item_key, source_hash, text, attempts;
 
 -- name: hang_vector
 -- Compare and set: nothing happens if the item's text has changed since.
-INSERT OR REPLACE INTO vectors (item_key, fingerprint, source_hash, vector, created_at)
-SELECT key, :fingerprint, source_hash, :vector, :now FROM items
+INSERT OR REPLACE INTO vectors (item_key, fingerprint, passage, source_hash, vector, created_at)
+SELECT key, :fingerprint, :passage, source_hash, :vector, :now FROM items
 WHERE key = :item_key AND source_hash = :source_hash
 RETURNING item_key;
 

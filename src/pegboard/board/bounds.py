@@ -1,0 +1,20 @@
+"""What a search may find: what is asked for, within what whoever asks may see."""
+
+from pegboard.board.describe import describe
+from pegboard.model import Filters
+from pegboard.ports import Store
+
+NO_NAMESPACE = ("",)
+"""No item hangs there."""
+
+
+def bounded(store: Store, asked: Filters, within: Filters | None) -> Filters:
+    """The filters in the store's own terms; items they are linked with may be given by name."""
+    if asked.linked:
+        ends = [describe(store, name, within) for name in asked.linked]
+        asked = asked._replace(linked=tuple(entry.item.id for entry in ends))
+    if within is None or not within.namespaces:
+        return asked
+    allowed = within.namespaces
+    both = tuple(each for each in asked.namespaces or allowed if each in allowed)
+    return asked._replace(namespaces=both or NO_NAMESPACE)

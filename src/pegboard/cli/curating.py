@@ -1,0 +1,213 @@
+"""Commands for what people decide about items: describe, deactivate, activate, history, links."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from pegboard.app import Pegboard
+from pegboard.cli import render
+from pegboard.cli.shared import command_options, login_name, notice, progress_bar
+from pegboard.errors import UsageError
+from pegboard.model import Drift, Entry
+
+F = TypeVar("F", bound=Callable[..., object])
+
+LARGEST_FILE = 1_000_000
+"""Bytes: more than the gate lets through as a description."""
+
+
+def by_option(command: F) -> F:
+    return click.option(
+        "--by", metavar="NAME", help="Who decides this. Default: the name you are logged in with."
+    )(command)
+
+
+@click.command()
+@click.argument("item", metavar="ID")
+@click.option("--set", "text", metavar="TEXT", help="The new description; - reads it from stdin.")
+@click.option(
+    "--file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The new description is the text of this file.",
+)
+@click.option("--reset", is_flag=True, help="Go back to what the source says.")
+@by_option
+@command_options
+def describe(
+    item: str,
+    text: str | None,
+    file: Path | None,
+    reset: bool,
+    by: str | None,
+    board: str | None,
+    as_json: bool,
+) -> None:
+    """Show or change what an item is said to do.
+
+    A description of your own holds until it is reset: syncs go on updating everything else.
+    """
+    if (text is not None) + (file is not None) + reset > 1:
+        raise UsageError("--set, --file and --reset do not go together", "give one of them")
+    given = _read(file) if file else sys.stdin.read() if text == "-" else text
+    who = login_name() if by is None else by
+    with Pegboard.open(board) as pegboard:
+        if given is not None:
+            entry = pegboard.curate.describe(item, given.rstrip("\n"), who)
+        elif reset:
+            entry = pegboard.curate.reset(item, who)
+        else:
+            entry = pegboard.curate.chosen(item)
+        if given is not None or reset:
+            _embed(pegboard, entry, as_json)
+    if as_json:
+        render.print_json(_description(entry))
+    else:
+        _show_description(entry)
+
+
+def _read(file: Path) -> str:
+    try:
+        with file.open("rb") as opened:
+            found = opened.read(LARGEST_FILE + 1)
+        if len(found) > LARGEST_FILE:
+            raise UsageError(f"{file} is too long for a description")
+        return found.decode("utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file} is no text in UTF-8", "save it as UTF-8") from error
+
+
+def _embed(pegboard: Pegboard, entry: Entry, as_json: bool) -> None:
+    if entry.active:
+        with progress_bar(show=not as_json) as progress:
+            notice(*pegboard.backfill(progress=progress).notices)
+
+
+def _description(entry: Entry) -> dict[str, object]:
+    return {
+        "id": entry.item.id,
+        "namespace": entry.item.namespace,
+        "description": entry.item.description,
+        "description_source": entry.description_source,
+        "manual_override": entry.manual_override,
+        "override_by": entry.override_by,
+        "override_at": entry.override_at,
+        "imported_description": entry.imported_description,
+    }
+
+
+def _show_description(entry: Entry) -> None:
+    click.secho(entry.item.id, bold=True)
+    if entry.override_at is not None:
+        by = f" by {entry.override_by}" if entry.override_by else ""
+        click.echo(f"  described{by}, {render.ago(entry.override_at)}")
+    else:
+        click.echo("  as its source describes it")
+    click.echo()
+    click.echo(entry.item.description)
+    if entry.imported_description != entry.item.description:
+        click.echo()
+        click.echo("Its source says:")
+        click.echo(entry.imported_description)
+
+
+@click.command()
+@click.argument("item", metavar="ID")
+@click.option("--reason", default="", help="Why; `pegboard history` shows it.")
+@by_option
+@command_options
+def deactivate(item: str, reason: str, by: str | None, board: str | None, as_json: bool) -> None:
+    """Switch an item off: it cannot be found or called until it is activated.
+
+    Syncs keep its content up to date, and it switched off.
+    """
+    with Pegboard.open(board) as pegboard:
+        entry = pegboard.curate.deactivate(item, login_name() if by is None else by, reason)
+    _tell_state(entry, as_json)
+
+
+@click.command()
+@click.argument("item", metavar="ID")
+@by_option
+@command_options
+def activate(item: str, by: str | None, board: str | None, as_json: bool) -> None:
+    """Switch an item on again that was switched off."""
+    with Pegboard.open(board) as pegboard:
+        entry = pegboard.curate.activate(item, login_name() if by is None else by)
+        _embed(pegboard, entry, as_json)
+    _tell_state(entry, as_json)
+
+
+def _tell_state(entry: Entry, as_json: bool) -> None:
+    if as_json:
+        names = ("active", "drift", "off_at", "off_by", "off_reason")
+        facts = {name: getattr(entry, name) for name in names}
+        render.print_json({"id": entry.item.id, "namespace": entry.item.namespace} | facts)
+    elif entry.active:
+        click.echo(f"{entry.item.id} is active")
+    elif entry.off_at is not None:
+        click.echo(f"{entry.item.id} is switched off")
+    elif entry.drift is Drift.MISSING:
+        click.echo(f"{entry.item.id} is no longer switched off, but gone from its source")
+    else:
+        click.echo(f"{entry.item.id} is no longer switched off, but held back; approve it")
+
+
+@click.command()
+@click.argument("item", metavar="ID")
+@command_options
+def history(item: str, board: str | None, as_json: bool) -> None:
+    """Show what became of an item, newest first; by its whole id also of one that is gone."""
+    with Pegboard.open(board) as pegboard:
+        found = pegboard.curate.history(item)
+    if as_json:
+        render.print_json(found)
+        return
+    for each in found:
+        by = f" by {each.by}" if each.by else ""
+        detail = f": {each.detail}" if each.detail else ""
+        click.echo(f"{render.moment(each.at)}  {each.event.value}{by}{detail}")
+    if not found:
+        click.echo("nothing has happened to it since it came")
+
+
+@click.command()
+@click.argument("item", metavar="[ID]", required=False)
+@click.option("--unresolved", is_flag=True, help="Links that lead nowhere, of all items.")
+@command_options
+def links(item: str | None, unresolved: bool, board: str | None, as_json: bool) -> None:
+    """Show what an item refers to, and what refers to it.
+
+    A link names its target by id, by category__name, or by a name that only one item has.
+    """
+    if (item is None) == (not unresolved):
+        raise UsageError("say which: give an ID, or --unresolved")
+    with Pegboard.open(board) as pegboard:
+        loose = pegboard.curate.loose_links() if item is None else []
+        ties = [] if item is None else pegboard.curate.ties(pegboard.curate.chosen(item))
+    if as_json:
+        render.print_json(loose if unresolved else ties)
+        return
+    for link in loose:
+        click.echo(f"{link.id}  {link.relation}  {link.target}")
+    render.ties(ties)
+    if not loose and not ties:
+        click.echo("every link leads to an item" if unresolved else "it has no links")
+
+
+@click.command()
+@click.option("--source", metavar="NAME", help="Only of this source.")
+@command_options
+def rejections(source: str | None, board: str | None, as_json: bool) -> None:
+    """List what the gate refused, and why. An entry goes when its candidate becomes valid."""
+    with Pegboard.open(board) as pegboard:
+        found = pegboard.curate.rejections(source)
+    if as_json:
+        render.print_json(render.visible_rejections(found))
+    else:
+        render.rejections(found)
+        click.echo(f"{len(found)} refused")

@@ -1,0 +1,187 @@
+"""What the commands for keys and signatures do, and what they print."""
+
+import base64
+import time
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from pegboard.app import Pegboard, located
+from pegboard.board import signing
+from pegboard.board.keyring import KeptKey, Keyring, public_key
+from pegboard.cli import render
+from pegboard.cli.shared import notice
+from pegboard.config import keyring_folder
+from pegboard.errors import NotTrusted, UsageError
+from pegboard.gate.admission import NAMESPACE_RULE, is_namespace
+from pegboard.gate.characters import visible
+from pegboard.gate.side_files import key_id, moment
+from pegboard.gate.signatures import EVERYWHERE, State, Trusted, TrustedKey, Verdict
+from pegboard.model import DEFAULT_NAMESPACE
+
+LONGEST_FILE = 10_000
+NEXT = "what is on boards is judged anew by: pegboard sync"
+
+
+def new_key(name: str, days: int | None, namespaces: tuple[str, ...], *, as_json: bool) -> None:
+    keyring = _keyring()
+    until = moment(time.time() + days * signing.DAY) if days else ""
+    key = keyring.new(name, namespaces, until)
+    if as_json:
+        render.print_json(_facts(KeptKey(key, own=True)))
+        return
+    click.echo(f"made {key.name}, {key.id}")
+    click.echo(f"for others to trust: {keyring.public_line(name)}")
+    click.echo("next: pegboard sign PATH")
+
+
+def list_keys(*, as_json: bool) -> None:
+    found = _keyring().listed()
+    if as_json:
+        render.print_json([_facts(each) for each in found])
+        return
+    for each in found:
+        click.secho(f"{each.key.name}  {each.key.id}", bold=True)
+        click.echo("    " + "; ".join(_described(each)))
+    if not found:
+        click.echo("no keys yet; make one with: pegboard keys new NAME")
+
+
+def trust_key(
+    key: str,
+    name: str,
+    namespaces: tuple[str, ...],
+    since: datetime | None,
+    until: datetime | None,
+    *,
+    as_json: bool,
+) -> None:
+    public = public_key(_said(key))
+    trusted = TrustedKey(
+        key_id(public), name, public, namespaces or (EVERYWHERE,), _moment(since), _moment(until)
+    )
+    _keyring().trust(trusted)
+    _tell(trusted, f"trusted {name}, {trusted.id}", as_json)
+
+
+def export_key(name: str, *, as_json: bool) -> None:
+    line = _keyring().public_line(name)
+    if as_json:
+        render.print_json({"name": name, "public_key": line})
+    else:
+        click.echo(line)
+
+
+def revoke_key(key: str, reason: str, *, as_json: bool) -> None:
+    revoked = _keyring().revoke(key, reason, moment(time.time()))
+    _tell(revoked, f"revoked {revoked.name}, {revoked.id}", as_json)
+
+
+def sign(path: Path, key: str | None, days: int | None, namespace: str, *, as_json: bool) -> None:
+    done = signing.sign(_keyring(), _found(path, namespace), key, days)
+    if as_json:
+        render.print_json({**_outcome(done.verdict), "file": str(done.side_file)})
+    else:
+        click.echo(f"signed {done.item.kind} {done.item.name} in {done.item.namespace}: {path}")
+        click.echo(f"{done.side_file} by {done.key}")
+    if done.verdict.state is not State.TRUSTED:
+        notice(done.verdict.reason)
+
+
+def verify(target: str, namespace: str | None, board: str | None, *, as_json: bool) -> None:
+    trusted = _keyring().trusted()
+    if Path(target).exists():
+        verdict = _verify_path(Path(target), namespace, trusted)
+    else:
+        with Pegboard.open(board) as pegboard:
+            verdict = signing.verify_entry(pegboard.show(target), trusted)
+    if as_json:
+        render.print_json(_outcome(verdict))
+    else:
+        _print(verdict, trusted)
+    if verdict.state is not State.TRUSTED:
+        raise NotTrusted(f"{target}: {visible(verdict.reason)}")
+
+
+def _verify_path(path: Path, namespace: str | None, trusted: Trusted) -> Verdict:
+    found = _found(path, namespace or DEFAULT_NAMESPACE)
+    if namespace is None:
+        signed_for = signing.signed_namespace(found)
+        found = found._replace(item=found.item._replace(namespace=signed_for))
+    return signing.verify(found, trusted)
+
+
+def _found(path: Path, namespace: str) -> signing.Found:
+    if not is_namespace(namespace):
+        raise UsageError(f"{namespace!r} is no namespace", NAMESPACE_RULE)
+    return signing.item_at(path, namespace, located().settings.sync.max_file_bytes)
+
+
+def _keyring() -> Keyring:
+    return Keyring(keyring_folder())
+
+
+def _said(text: str) -> str:
+    """The text itself, or what the file of this name holds."""
+    try:
+        with Path(text).open("rb") as file:
+            return file.read(LONGEST_FILE).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return text
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{visible(text)} cannot be read: {error}") from error
+
+
+def _moment(date: datetime | None) -> str:
+    return date.strftime("%Y-%m-%dT%H:%M:%SZ") if date else ""
+
+
+def _tell(key: TrustedKey, text: str, as_json: bool) -> None:
+    if as_json:
+        render.print_json(_facts(KeptKey(key, own=key.name in _keyring().names())))
+    else:
+        click.echo(text)
+        click.echo(NEXT)
+
+
+def _facts(kept: KeptKey) -> dict[str, object]:
+    public = base64.b64encode(kept.key.public_key).decode()
+    return {**kept.key._asdict(), "public_key": public, "own": kept.own, "problem": kept.problem}
+
+
+def _described(kept: KeptKey) -> list[str]:
+    key = kept.key
+    trusted = "all namespaces" if EVERYWHERE in key.namespaces else ", ".join(key.namespaces)
+    facts = {
+        "your own": kept.own,
+        f"trusted for {trusted}": key.namespaces and not key.revoked_at,
+        f"from {key.valid_from}": key.valid_from,
+        f"until {key.valid_until}": key.valid_until,
+        f"revoked at {key.revoked_at}": key.revoked_at,
+        visible(key.reason): key.reason,
+        kept.problem: kept.problem,
+    }
+    return [fact for fact, holds in facts.items() if holds]
+
+
+def _outcome(verdict: Verdict) -> dict[str, object]:
+    signature = verdict.signature
+    return {
+        "state": verdict.state.value,
+        "reason": visible(verdict.reason),
+        "signer": signature.signer if signature else "",
+        "signed_at": signature.signed_at if signature else "",
+        "expires_at": signature.expires_at if signature else "",
+    }
+
+
+def _print(verdict: Verdict, trusted: Trusted) -> None:
+    facts = {"state": verdict.state.value}
+    if signature := verdict.signature:
+        known = trusted.get(signature.signer)
+        facts["signer"] = f"{known.name} ({known.id})" if known else signature.signer
+        facts |= {"signed": signature.signed_at, "until": signature.expires_at}
+    for name, fact in facts.items():
+        if fact:
+            click.echo(f"{name:<10} {fact}")

@@ -1,0 +1,30 @@
+"""Which passage of a long text answers a query, and how a hit names it."""
+
+from collections.abc import Sequence
+
+from pegboard.markdown import sentences
+from pegboard.text import Passage, harmless, terms
+
+LONGEST_EXCERPT = 160
+
+
+def by_words(passages: Sequence[Passage], wanted: frozenset[str]) -> int:
+    """The passage with the most of these terms; of several, and if none has any, the first."""
+    counts = [len(wanted.intersection(terms(_own(each)))) for each in passages]
+    return max(range(len(counts)), key=lambda place: (counts[place], -place), default=0)
+
+
+def _own(passage: Passage) -> str:
+    """Without the title, which all passages of the body have."""
+    return f"{passage.heading or passage.label} {passage.told}"
+
+
+def shown(passage: Passage, wanted: frozenset[str]) -> str:
+    """Its heading, and the sentence that has the most of these terms, on one line."""
+    said = sentences(passage.told)
+    best = max(said, key=lambda each: len(wanted.intersection(terms(each))), default="")
+    excerpt = harmless(best)
+    if len(excerpt) > LONGEST_EXCERPT:
+        excerpt = f"{excerpt[: LONGEST_EXCERPT - 1].rstrip()}…"
+    heading = harmless(passage.heading)
+    return f"{heading}: {excerpt}" if heading else excerpt

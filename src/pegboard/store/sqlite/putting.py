@@ -1,0 +1,180 @@
+"""A put on SQLite: item, words, links, version and task, item by item in one transaction."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+import apsw
+
+from pegboard.content import Version
+from pegboard.model import Drift, EmbeddingStatus, Entry, Fingerprint, Item
+from pegboard.store.planning import Existing, Plan, plan_put, planned_status
+from pegboard.store.queries import load
+from pegboard.store.sqlite.database import Value
+from pegboard.store.sqlite.history import note
+from pegboard.store.sqlite.rows import as_json, as_records, item_params
+from pegboard.store.sqlite.words import add_spelling
+from pegboard.text import TEXT_VERSION, index_fields, name_key
+
+SQL = load("sqlite", "items")
+LINK_SQL = load("sqlite", "curation")
+TASK_SQL = load("sqlite", "tasks")
+
+
+def existing_of(tx: apsw.Connection, item: Item) -> Existing | None:
+    row = tx.execute(SQL["existing"], {"namespace": item.namespace, "id": item.id}).fetchone()
+    if row is None:
+        return None
+    found = Existing(*row)
+    return found._replace(
+        active=bool(found.active),
+        manual_override=bool(found.manual_override),
+        held=bool(found.held),
+        off=bool(found.off),
+    )
+
+
+def touch(tx: apsw.Connection, item: Item, existing: Existing) -> None:
+    if (item.origin, item.origin_hash) != (existing.origin, existing.origin_hash):
+        tx.execute(
+            SQL["touch_origin"],
+            {"key": existing.key, "origin": item.origin, "origin_hash": item.origin_hash},
+        )
+
+
+class Putting(NamedTuple):
+    """What all items of one put have in common."""
+
+    tx: apsw.Connection
+    target: Fingerprint | None
+    fingerprint: int | None
+    now: float
+    lying: Mapping[str, str] = MappingProxyType({})
+    """Where contents are that are not in the database, by their hash."""
+
+    def write(self, plan: Plan, existing: Existing | None) -> None:
+        key = self.write_item(plan, existing)
+        if existing is not None:
+            self.tx.execute(SQL["drop_versions"], {"key": key})
+            for event, detail in plan.noted:
+                note(self.tx, [key], event, self.now, detail=detail)
+        if plan.item.links or existing is not None:
+            _write_links(self.tx, key, plan.item)
+        if plan.item.version is not None:
+            _write_version(self.tx, key, plan.item.version, self.now, self.lying)
+
+    def write_item(self, plan: Plan, existing: Existing | None) -> int:
+        """The item with its words and its task, but for what stands beside it; its key."""
+        tx, key = self.tx, existing.key if existing else None
+        has_vector = _has_vector(tx, key, plan.source_hash, self.fingerprint)
+        status = planned_status(plan.text, self.target, has_vector)
+        params = item_params(plan.item) | {
+            "key": key,
+            "name_key": name_key(plan.item.name),
+            "imported_description": plan.imported_description,
+            "content_hash": plan.content_hash,
+            "text_version": TEXT_VERSION,
+            "source_hash": plan.source_hash,
+            "embedding_status": status.value,
+            "approved_hash": plan.approved_hash,
+            "drift": plan.drift.value,
+            "held": int(plan.held),
+            "active": int(plan.active),
+            "now": self.now,
+        }
+        if key is None:
+            key = int(tx.execute(SQL["insert_item"], params).get)
+        else:
+            if existing is not None and existing.drift != plan.drift:
+                step = "keep_approved" if plan.drift is Drift.CHANGED else "forget_approved"
+                tx.execute(SQL[step], params)
+            tx.execute(SQL["update_item"], params)
+            tx.execute(SQL["drop_terms"], {"key": key})
+        tx.execute(SQL["add_terms"], index_fields(plan.item)._asdict() | {"key": key})
+        add_spelling(tx, plan.item)
+        _write_task(tx, key, plan, status, self.fingerprint, self.now)
+        return key
+
+
+def _write_links(tx: apsw.Connection, key: int, item: Item) -> None:
+    links = as_records(item.links)
+    tx.execute(LINK_SQL["drop_links"], {"key": key, "links": links})
+    if item.links:
+        tx.execute(LINK_SQL["add_links"], {"key": key, "links": links})
+
+
+def queue_again(
+    tx: apsw.Connection,
+    entry: Entry,
+    target: Fingerprint | None,
+    fingerprint: int | None,
+    now: float,
+) -> None:
+    """Whatever was held back may have lost its task."""
+    plan = plan_put(entry.item, None, None)
+    has_vector = _has_vector(tx, entry.key, plan.source_hash, fingerprint)
+    status = planned_status(plan.text, target, has_vector)
+    tx.execute(SQL["mark_embedding"], {"key": entry.key, "status": status.value})
+    _write_task(tx, entry.key, plan, status, fingerprint, now)
+
+
+def _write_version(
+    tx: apsw.Connection, key: int, version: Version, now: float, lying: Mapping[str, str]
+) -> None:
+    version_key = tx.execute(
+        SQL["add_version"],
+        {
+            "key": key,
+            "version": version.version,
+            "manifest": as_json(version.manifest, "{}"),
+            "manifest_text": version.manifest_text,
+            "content_hash": version.content_hash,
+            "changelog": version.changelog,
+            "now": now,
+        },
+    ).get
+    for file in version.files:
+        tx.execute(
+            SQL["add_file"],
+            {
+                "version_key": version_key,
+                "path": file.path,
+                "media_type": file.media_type,
+                "sha256": file.sha256,
+                "size_bytes": len(file.content),
+                "executable": int(file.executable),
+                "content": None if file.sha256 in lying else file.content,
+                "storage_key": lying.get(file.sha256),
+            },
+        )
+
+
+def _write_task(
+    tx: apsw.Connection,
+    key: int,
+    plan: Plan,
+    status: EmbeddingStatus,
+    fingerprint: int | None,
+    now: float,
+) -> None:
+    """The outbox side of a put: no vector or task of an older text outlives this transaction."""
+    params: dict[str, Value] = {
+        "key": key,
+        "source_hash": plan.source_hash,
+        "fingerprint": fingerprint,
+    }
+    tx.execute(TASK_SQL["drop_stale_vectors"], params)
+    if status is EmbeddingStatus.PENDING and plan.active:
+        tx.execute(TASK_SQL["drop_other_tasks"], params)
+        tx.execute(TASK_SQL["add_task"], params | {"text": plan.text, "now": now})
+    else:
+        tx.execute(TASK_SQL["drop_tasks"], params)
+
+
+def _has_vector(
+    tx: apsw.Connection, key: int | None, source_hash: str, fingerprint: int | None
+) -> bool:
+    if key is None or fingerprint is None:
+        return False
+    params = {"key": key, "fingerprint": fingerprint, "source_hash": source_hash}
+    return tx.execute(TASK_SQL["has_vector"], params).fetchone() is not None
