@@ -15,10 +15,9 @@ search() {
     run search "$1" $2
 }
 
-printf '$ pegboard init; pegboard add folder .; pegboard sync\n'
+printf '$ pegboard init; pegboard add folder .\n'
 run init
 run add folder .
-run sync
 
 for query in \
     "let the team know the build is broken" \

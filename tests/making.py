@@ -11,7 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from pegboard.content import ItemFile, Signature, Version
+from pegboard.content import Access, ItemFile, Link, Permission, Resource, Signature, Version
 from pegboard.model import (
     Candidate,
     Filters,
@@ -163,7 +163,8 @@ versions = st.builds(
     changelog=clean_text,
     files=files,
 )
-signatures = st.builds(Signature, names, names, names, names)
+signatures = st.builds(Signature, names, names, names, names, clean_text)
+permissions = st.builds(Permission, st.sampled_from(Access), st.sampled_from(Resource), clean_text)
 
 
 def items(**fixed: st.SearchStrategy[Any]) -> st.SearchStrategy[Item]:
@@ -185,6 +186,9 @@ def items(**fixed: st.SearchStrategy[Any]) -> st.SearchStrategy[Item]:
         "output_schema": json_objects,
         "executor": json_objects,
         "official": st.booleans(),
+        "deprecated": st.booleans(),
+        "links": st.lists(st.builds(Link, clean_text, clean_text), max_size=3).map(tuple),
+        "permissions": st.lists(permissions, max_size=3).map(tuple),
         "source": st.just(SOURCE),
         "semantic_weight": st.floats(0, 10),
         "version": st.none() | versions,

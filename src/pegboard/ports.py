@@ -188,9 +188,8 @@ class Tasks(Protocol):
         ...
 
     def finish(self, target: Fingerprint, done: Sequence[tuple[Task, Vector]]) -> int:
-        """Hang vectors, of each task all or none, if its item still has that text; says of how many.
-
-        A task stands here once for each passage of its text, in order.
+        """Hang the vectors of each task, all or none, if its item still has that text; says of how
+        many. A task comes once with each passage of its text, in order.
         """
         ...
 

@@ -9,7 +9,6 @@ import platformdirs
 from pegboard.embed.choose import PROVIDERS
 from pegboard.model import ModelSpec
 
-
 SIGNATURES = ("require", "warn", "off")
 """What a board asks of signatures."""
 

@@ -159,6 +159,23 @@ def test_a_tool_keeps_every_byte_of_its_files(empty, project):
     }
 
 
+def test_so_many_large_tools_are_never_in_memory_at_once(empty, project, monkeypatch):
+    monkeypatch.setattr("pegboard.board.sync.BATCH_BYTES", 100_000)
+    for number in range(6):
+        place = project.folder_tool(f"tool{number}", "Carry data.")
+        (place / "data.txt").write_text("x" * 60_000)
+    put, together = empty.store.items.put, []
+
+    def counted(items, *args, **options):
+        together.append(len(items))
+        return put(items, *args, **options)
+
+    monkeypatch.setattr(empty.store.items, "put", counted)
+    empty.add_folder(project.root)
+    empty.sync()
+    assert together == [2, 2, 2]
+
+
 def partial(board, *paths):
     [report] = board.sync(["ai"], under=paths).sources
     return report
@@ -297,6 +314,14 @@ def test_two_projects_do_not_push_one_another_out(empty, project, tmp_path):
     (project.root / "tools/ops/release.py").unlink()
     empty.sync(["ai"])
     assert found(empty, "release") == {SHARED: "Release as the second does."}
+
+
+def test_a_folder_that_waits_on_another_machine_is_left_alone(both, project, own):
+    own.root.rename(own.root.with_name("elsewhere"))
+    (project.root / "tools/ops/release.py").unlink()
+    [report] = both.sync(["ai"]).sources
+    assert (report.source, report.retired, report.error) == ("ai", 1, "")
+    assert refused(both) == {("user", "tools/ops/release.py"): "id_taken"}
 
 
 # Live

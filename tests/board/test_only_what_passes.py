@@ -1,12 +1,17 @@
-"""What the gate refuses is on no board: not to be found, not queued, not embedded, whatever the source."""
+"""What the gate refuses is on no board: not found, not queued, not embedded, by any source."""
 
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from pegboard.app import quiet
+from pegboard.board.sync import Sync
+from pegboard.calls import Listing, ServerConfig, Transport
+from pegboard.gate.admission import admit
 from pegboard.model import Filters, SourceRecord
 from pegboard.sources.mcp import McpSource
 
@@ -97,6 +102,23 @@ def operation(root: Path, good: bool) -> None:
     _file(root, "music.json", json.dumps(document))
 
 
+def described(root: Path, good: bool) -> None:
+    document = {
+        "lightapi": "0.1.0",
+        "info": {"title": "Music", "namespace": "music", "version": "1.0.0"},
+        "operations": {
+            "play": {
+                "summary": "Plays the xylophone.",
+                "protocol": "http",
+                "method": "GET",
+                "endpoint": "https://music.example/play",
+                "input": {"schema": {"type": "object" if good else "music"}},
+            }
+        },
+    }
+    _file(root, "music.json", json.dumps(document))
+
+
 def line(root: Path, good: bool) -> None:
     said = "Plays the xylophone." if good else f"Plays the xylophone{HIDDEN}."
     _file(root, "tools.jsonl", json.dumps({"id": "play", "name": "play", "description": said}))
@@ -108,9 +130,10 @@ BROKEN = (
     Broken("folder", manifest, "bad_path"),
     Broken("folder", directive, "bad_xml"),
     Broken("folder", knowledge, "bad_yaml"),
-    Broken("folder", skill, "name_mismatch"),
-    Broken("user_folder", skill, "name_mismatch"),
+    Broken("folder", skill, "wrong_name"),
+    Broken("user_folder", skill, "wrong_name"),
     Broken("openapi", operation, "bad_reference", "music.json"),
+    Broken("lightapi", described, "bad_schema", "music.json"),
     Broken("jsonl", line, "hidden_characters", "tools.jsonl"),
 )
 
@@ -121,13 +144,13 @@ def found(board):
     return {hit.name for answer in asked for hit in (*answer.hits, *answer.nearest)}
 
 
-def texts_of_tasks(sql):
-    return [row for row in sql("SELECT text FROM embedding_tasks") if "ylophone" in str(row[0])]
+def queued(sql):
+    return sql("SELECT 1 FROM embedding_tasks")
 
 
 def assert_nowhere(board, sql):
     assert found(board) == set()
-    assert texts_of_tasks(sql) == []
+    assert queued(sql) == []
     assert sql("SELECT id FROM items") == []
     assert board.check() == []
 
@@ -151,5 +174,26 @@ def test_what_is_refused_is_nowhere_until_it_is_mended(opened, tmp_path, sql, ca
     case.write(root, False)
     board.sync(embed=False)
     assert found(board) == set() or not sql("SELECT id FROM items WHERE active")
-    assert texts_of_tasks(sql) == []
+    assert queued(sql) == []
     assert [each.code for each in board.rejections()] == [case.code]
+
+
+def test_a_tool_of_a_server_that_is_refused_is_nowhere(opened, sql):
+    board = opened()
+    record = SourceRecord("it", "mcp", "music-server")
+    board.store.ledger.add_source(record)
+    tools = [{"name": "play", "description": "Plays the xylophone.", "inputSchema": {"type": 3}}]
+    config = ServerConfig("it", Transport.STDIO, command="music-server")
+    source = McpSource(config, lambda: Listing(tuple(tools)))
+
+    def sync():
+        passing = Sync(board.store, admit, record, board.target, quiet)
+        passing.run(source, keep_missing_days=30, stop=threading.Event())
+
+    sync()
+    assert [each.code for each in board.rejections()] == ["bad_schema"]
+    assert_nowhere(board, sql)
+    tools[0]["inputSchema"] = {"type": "object"}
+    sync()
+    assert found(board) == {"play"}
+    assert board.rejections() == []

@@ -17,7 +17,8 @@ from pegboard.errors import KeyUnusable, NotTrusted, UsageError
 from pegboard.gate.side_files import moment
 from pegboard.gate.signatures import Policy, State
 from pegboard.model import Candidate, LeftOut, Rejection, SourceRecord, Unchanged
-from pegboard.settings import EmbedSettings, Settings, TrustSettings
+from pegboard.serve.describing import describe_tool
+from pegboard.settings import SIGNATURES, EmbedSettings, Settings, TrustSettings
 from pegboard.store.opening import open_store
 
 STORES = ("sqlite", "postgres")
@@ -80,6 +81,10 @@ def searchable(board, query="release a new version of the package"):
 
 def codes(board):
     return {each.origin: each.code for each in board.rejections()}
+
+
+def test_the_settings_know_every_policy():
+    assert tuple(Policy) == SIGNATURES
 
 
 # Finding and signing
@@ -296,6 +301,8 @@ def test_what_is_not_trusted_is_marked_where_that_is_only_warned_of(boards, ai, 
         for item_id in ITEMS.values()
         if (signature := board.show(item_id).item.signature)
     }
+    told = describe_tool(board, {"name": "tools:ops:release"}).structured_content
+    assert told["tools"][0]["notes"] == ["its signature is not trusted: unknown signer"]
     assert states.pop("tools:ops:release") == "unknown signer"
     assert set(states.values()) == {"unsigned"}
 

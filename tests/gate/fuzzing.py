@@ -170,7 +170,7 @@ def change(chance, said):
         at.insert(chance.randint(0, len(at)), value)
         return
     action = chance.random()
-    key = chance.choice([*at, *KEYS])
+    key = chance.choice([*at] if at and chance.random() < 0.7 else KEYS)
     if action < 0.5:
         at[key] = value
     elif action < 0.75:

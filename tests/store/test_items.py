@@ -17,7 +17,7 @@ from making import (
     word_hits,
     work,
 )
-from pegboard.content import Signature, Version
+from pegboard.content import Access, Link, Permission, Resource, Signature, Version
 from pegboard.model import (
     Drift,
     EmbeddingStatus,
@@ -101,6 +101,9 @@ CHANGES = {
     "target_personas": ("clerk",),
     "semantic_weight": 2.5,
     "skills": ("release-notes",),
+    "links": (Link("uses", "mail:post"), Link("see also", "Ätna")),
+    "permissions": (Permission(Access.READ, Resource.FILESYSTEM, "~/mail/**"),),
+    "deprecated": True,
     "version": VERSION,
     "signature": Signature("mia", "ed25519", "abc", "2030-01-01T00:00:00Z"),
 }

@@ -35,7 +35,10 @@ def folder_record(path: Path, name: str | None, namespace: str) -> SourceRecord:
 
 def document_record(kind: str, location: str, name: str | None, namespace: str) -> SourceRecord:
     """A document is called after its host or file, and `api/openapi.json` after the folder."""
-    parts = urlsplit(location)
+    try:
+        parts = urlsplit(location)
+    except ValueError as error:
+        raise UsageError(f"{location!r} is neither a file nor a URL: {error}") from error
     if parts.scheme in ("http", "https"):
         place, called = location, parts.hostname or ""
     else:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from pegboard.board.models import BoardModels
 from pegboard.board.reading import IN_FOLDERS, reach, yielding
@@ -148,7 +149,10 @@ class Filling:
 def waiting_for_ids(
     store: Store, reports: Sequence[SyncReport]
 ) -> list[tuple[SourceRecord, list[str]]]:
-    """Sources, and paths in them, that were refused for an id which may be free by now."""
+    """Sources, and paths in them, that were refused for an id which may be free by now.
+
+    Only those that are on this machine: nobody has asked for them.
+    """
     freed = [at for at, report in enumerate(reports) if report.retired]
     if not freed:
         return []
@@ -160,5 +164,5 @@ def waiting_for_ids(
     return [
         (record, waiting[record.name])
         for record in store.ledger.sources()
-        if record.name in waiting and record.kind in IN_FOLDERS
+        if record.name in waiting and record.kind in IN_FOLDERS and Path(record.location).is_dir()
     ]

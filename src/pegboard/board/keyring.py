@@ -24,6 +24,10 @@ FORMAT = 1
 PUBLIC = "pegboard-ed25519"
 """How the line begins by which a public key is handed on."""
 
+_RESTORE = "restore it from a backup; nothing is trusted by a list or key that cannot be read"
+_NAME_RULE = "it takes lower-case letters, digits, '-', '_', '.' and '@', at most 63 of them"
+_MOMENTS = ("valid_from", "valid_until", "revoked_at")
+
 
 class KeptKey(NamedTuple):
     key: TrustedKey
@@ -128,7 +132,7 @@ class Keyring:
         return [found[name] for name in sorted(found)]
 
     def trusted(self) -> dict[str, TrustedKey]:
-        """By id, those that are revoked included. A list that cannot be read is never empty."""
+        """By id, revoked ones included. A list that cannot be read is an error, and not empty."""
         try:
             found = read_private(self.list)
         except FileNotFoundError:
@@ -197,10 +201,6 @@ class Keyring:
             ) from error
 
 
-_RESTORE = "restore it from a backup; nothing is trusted by a list or key that cannot be read"
-_NAME_RULE = "it takes lower-case letters, digits, '-', '_', '.' and '@', at most 63 of them"
-
-
 def public_key(text: str) -> bytes:
     """The key in a line of `public_line`, or in its middle part alone."""
     if "PRIVATE KEY" in text:
@@ -239,21 +239,17 @@ def _refuse_taken(entries: Mapping[str, TrustedKey], key: TrustedKey) -> None:
 
 def _entry(said: Mapping[str, Any]) -> TrustedKey:
     public = decoded("public key", said["public_key"], 32)
-    texts = {name: said.get(name, "") for name in _TEXTS}
+    texts = {name: said.get(name, "") for name in ("name", "reason", *_MOMENTS)}
     namespaces = said["namespaces"]
     if not isinstance(namespaces, list):
         raise ValueError("namespaces are no list")
     if not all(isinstance(each, str) for each in (*texts.values(), *namespaces)):
         raise ValueError("something is no text")
-    moments = ("valid_from", "valid_until", "revoked_at")
-    if wrong := [name for name in moments if texts[name] and not is_moment(texts[name])]:
+    if wrong := [name for name in _MOMENTS if texts[name] and not is_moment(texts[name])]:
         raise ValueError(f"{wrong[0]} is no time")
     return _checked(
         TrustedKey(key_id(public), public_key=public, namespaces=(*namespaces,), **texts)
     )
-
-
-_TEXTS = ("name", "valid_from", "valid_until", "revoked_at", "reason")
 
 
 def _text(entries: Mapping[str, TrustedKey]) -> bytes:

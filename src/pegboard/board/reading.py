@@ -42,6 +42,10 @@ def folder_source(
             from pegboard.sources.openapi.source import OpenApiSource
 
             return OpenApiSource(name, record.location, namespace=namespace, environ=environ)
+        case "lightapi":
+            from pegboard.sources.lightapi.source import LightApiSource
+
+            return LightApiSource(name, record.location, namespace=namespace, environ=environ)
     raise UsageError(f"source {name!r} is of the unknown kind {record.kind!r}")
 
 

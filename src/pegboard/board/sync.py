@@ -21,6 +21,8 @@ from pegboard.ports import Progress, Source, Store
 
 BATCH = 200
 """Items to a transaction: the write lock is held for a moment, and a kill loses little work."""
+BATCH_BYTES = 32_000_000
+"""Their files may have so many bytes together: they are all in memory at once."""
 
 Gate = Callable[[Candidate], Item | Rejection]
 
@@ -70,6 +72,7 @@ class Sync:
         self._still_refused: dict[str, str] = {}
         self._ids: dict[tuple[str, str], str] = {}
         self._scanned = 0
+        self._bytes = 0
         self._rewrite = False
 
     def run(
@@ -98,7 +101,7 @@ class Sync:
         self._still_refused = {o: code for o, code in refused.items() if code != "id_taken"}
         for finding in source.scan({} if full else known, under):
             self._take(finding)
-            if len(self._items) + len(self._rejections) >= BATCH:
+            if len(self._items) + len(self._rejections) >= BATCH or self._bytes >= BATCH_BYTES:
                 self._flush()
             if stop.is_set():
                 self._flush()
@@ -169,6 +172,7 @@ class Sync:
                     verdict = self._once(verdict)
                 if isinstance(verdict, Item):
                     self._items.append(verdict)
+                    self._bytes += sum(len(file.content) for file in finding.files)
                 else:
                     self._refuse(verdict)
             case _:
@@ -213,6 +217,7 @@ class Sync:
             self._present += sorted(admitted)
             self._rejections += put.displaced
             self._items = []
+            self._bytes = 0
         if self._rejections:
             self.store.ledger.reject(self._rejections)
             self._rejections = []

@@ -77,6 +77,7 @@ for command in (
     cli.add_command(command)
 filling.add.add_command(connecting.add_mcp)
 filling.add.add_command(services.add_openapi)
+filling.add.add_command(services.add_lightapi)
 
 
 def tell(error: PegboardError) -> None:

@@ -1,4 +1,4 @@
-"""Commands about services as sources: add openapi."""
+"""Commands about services as sources: add openapi, add lightapi."""
 
 import click
 
@@ -44,6 +44,35 @@ def add_openapi(
     """
     _add_document(
         "openapi", with_headers(location, headers), name, namespace, no_sync, board, as_json
+    )
+
+
+@click.command("lightapi")
+@click.argument("location", metavar="FILE_OR_URL")
+@name_option
+@namespace_option
+@header_option
+@no_sync_option
+@command_options
+def add_lightapi(
+    location: str,
+    name: str | None,
+    namespace: str,
+    headers: tuple[str, ...],
+    no_sync: bool,
+    board: str | None,
+    as_json: bool,
+) -> None:
+    """Add the operations of a LightAPI description, as light-portal has them, and read them.
+
+    \b
+    pegboard add lightapi courier.lightapi.yaml
+    pegboard add lightapi https://example.com/courier.yaml --header 'Authorization: Bearer ${TOKEN}'
+
+    JSON or YAML, version 0.1.0 of the specification.
+    """
+    _add_document(
+        "lightapi", with_headers(location, headers), name, namespace, no_sync, board, as_json
     )
 
 

@@ -12,7 +12,8 @@ from pegboard.sources.mcp_secrets import is_secret
 SOURCE_TYPES = ("openapi", "openrpc", "protobuf", "grpc-reflection", "mcp", "http", "lightapi")
 TRANSPORTS = ("http", "https", "grpc", "websocket", "stdio", "sse", "streamable-http")
 CLIENT_PROOFS = (
-    *("client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", "none"),
+    *("client_secret_basic", "client_secret_post", "client_secret_jwt"),
+    *("private_key_jwt", "none"),
 )
 AUTHENTICATIONS = ("none", "basic", "bearer", "apiKey", "oauth2", "mtls", "custom")
 MAX_SHARED = 16_000
@@ -47,12 +48,13 @@ class Context:
     def environments(self, used_in: object) -> dict[str, dict[str, object]]:
         """By environment, the variables that an object has expressions for."""
         text = json.dumps(used_in)
-        found = {}
-        for name in self.document.root.part("environments").value:
+        found: dict[str, dict[str, object]] = {}
+        section = self.document.root.part("environments")
+        for name in section.value if _VARIABLE.search(text) else ():
             variables = self._once("environments", name, self._variables)
-            wanted = _wanted(text, variables)
-            if wanted:
+            if wanted := _wanted(text, variables):
                 found[name] = {key: variables[key] for key in variables if key in wanted}
+                refuse_secrets(Part(found[name], (*section.path, name, "variables")))
         return found
 
     def _variables(self, environment: Part) -> dict[str, object]:
@@ -72,7 +74,6 @@ class Context:
             for key, value in variables.value.items():
                 if isinstance(value, Mapping | list):
                     raise variables.misfit(key, "text, a number, true, false or null")
-                _refuse_secret(value, key, (*variables.path, key))
             merged |= variables.value
         return merged
 
@@ -92,7 +93,7 @@ class Context:
                 self._read[key] = refused
         found = self._read[key]
         if isinstance(found, Refused):
-            raise found
+            raise found.with_traceback(None)
         return found
 
     def _named(self, section: str, name: str) -> Part | None:

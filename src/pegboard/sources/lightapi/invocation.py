@@ -16,8 +16,9 @@ from pegboard.sources.lightapi.context import (
     server,
 )
 from pegboard.sources.lightapi.parts import Part, Refused, shown_key
+from pegboard.sources.openapi import operations
 
-METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+METHODS = tuple(map(str.upper, operations.METHODS))
 PLACES = ("path", "query", "header", "cookie", "body")
 _WITH_BODY = ("POST", "PUT", "PATCH")
 _SECTION = {"header": "headers", "cookie": "cookies"}

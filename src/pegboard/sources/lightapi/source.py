@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from pegboard.errors import SourceError
 from pegboard.model import DEFAULT_NAMESPACE, Candidate, Finding, LeftOut, Rejection, Unchanged
@@ -11,13 +12,15 @@ from pegboard.sources.lightapi import document as documents
 from pegboard.sources.lightapi.backing import Backing
 from pegboard.sources.lightapi.lines import lines_of
 from pegboard.sources.lightapi.operations import Operations, lifecycle
-from pegboard.sources.lightapi.parts import Refused
+from pegboard.sources.lightapi.parts import Part, Refused, shown_key
 from pegboard.sources.lightapi.schemas import Schemas
 from pegboard.sources.openapi.fetching import MAX_BYTES, Fetched, Fetcher, is_address
 from pegboard.sources.openapi.references import Library
 from pegboard.sources.openapi.source import OpenApiSource
 
+MAX_NAME = 200
 _NOT_IN_USE = ("draft", "retired")
+_USUAL = "a LightAPI description has lightapi, info and operations; see docs/lightapi.md"
 _OTHERS = {
     "openapi": "this is an OpenAPI document: pegboard add openapi",
     "swagger": "this is a Swagger document: pegboard add openapi",
@@ -64,6 +67,8 @@ class LightApiSource:
         fetcher = _Fetcher(self._location, max_bytes=self._max_bytes, environ=self._environ)
         library = Library(fetcher)
         document = _document(library, fetcher.content)
+        for repair in library.repairs:
+            yield LeftOut(f"line {repair.line}", repair.what)
         faults: list[_Fault] = []
         operations = Operations(
             document,
@@ -83,9 +88,10 @@ class LightApiSource:
             yield _seen(self._rejected(fault, document.operations.value[fault.name], line), known)
 
     def _beside(self, place: str) -> OpenApiSource:
-        """An OpenAPI document that operations point to; it is asked for in the same way."""
-        _, _, headers = self._location.partition("#")
-        location = f"{place}#{headers}" if headers and is_address(place) else place
+        """An OpenAPI document that operations point to; headers go where they were meant to."""
+        given = urlsplit(self._location)
+        meant = is_address(place) and urlsplit(place)[:2] == given[:2]
+        location = f"{place}#{given.fragment}" if meant else place
         return OpenApiSource(self._name, location, max_bytes=self._max_bytes, environ=self._environ)
 
     def _found(
@@ -93,7 +99,7 @@ class LightApiSource:
     ) -> Iterator[Candidate | LeftOut | _Fault]:
         first: dict[str, str] = {}
         for number, name in enumerate(document.operations.value, 1):
-            origin = name if name.isprintable() and 0 < len(name) <= 200 else f"operation {number}"
+            origin = _origin(name, number, document.operations)
             try:
                 state = lifecycle(document.operations.part(name))
                 if state in _NOT_IN_USE:
@@ -120,14 +126,25 @@ def _document(library: Library, content: bytes) -> documents.Document:
     except Refused as refused:
         [line] = lines_of(content, [refused.path]).values()
         keys = library.data if isinstance(library.data, Mapping) else {}
-        hint = next((hint for key, hint in _OTHERS.items() if key in keys), "see docs/lightapi.md")
+        hint = next((hint for key, hint in _OTHERS.items() if key in keys), _USUAL)
         raise SourceError(f"{library.place}, line {line}: {refused.reason}", hint) from None
+
+
+def _origin(name: str, number: int, operations: Part) -> str:
+    """The name, or if it is none to list an operation by, which one it is."""
+    if name.isprintable() and 0 < len(name) <= MAX_NAME:
+        return name
+    origin = f"operation {number}"
+    while origin in operations.value:
+        origin += "'"
+    return origin
 
 
 def _refuse_second(endpoint_id: str, name: str, first: dict[str, str]) -> None:
     """`endpointId` is what a permission is granted for, so two may not share it."""
     if endpoint_id and first.setdefault(endpoint_id, name) != name:
-        reason = f"{first[endpoint_id]} has the endpointId {endpoint_id} too; change one of them"
+        other = shown_key(first[endpoint_id])
+        reason = f"{other} has the endpointId {endpoint_id} too; change one of them"
         raise Refused("duplicate_id", reason, ("operations", name, "endpointId"))
 
 

@@ -27,7 +27,7 @@ _BLOCK = (
     "|hr|li|main|nav|ol|p|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul"
 )
 _MARKUP = re.compile(
-    rf"(?P<quoted>`[^`\n]{{1,500}}`)|<!--(?:(?!-->)[\s\S]){{0,2000}}-->"
+    rf"(?P<quoted>`[^`\n]{{1,500}}`)|<!--[^<>]{{0,2000}}-->"
     rf"|</?(?:(?P<code>code)|(?P<item>li)|(?:{_INLINE})|(?P<block>{_BLOCK}))(?:\s[^<>]{{0,1000}})?/?>",
     re.IGNORECASE,
 )

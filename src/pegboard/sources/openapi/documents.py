@@ -45,7 +45,7 @@ def parsed(content: bytes, place: str) -> Parsed:
     start = text.lstrip()[:1]
     if start == "<":
         raise SourceError(
-            f"{place} is no OpenAPI document: it begins with '<', as a web page does",
+            f"{place} is neither JSON nor YAML: it begins with '<', as a web page does",
             "give the address of the JSON or YAML itself; the page usually links to it",
         )
     if start in ("{", "["):
@@ -67,23 +67,19 @@ def _decoded(content: bytes, place: str) -> str:
 
 
 def _from_json(text: str, place: str) -> Parsed:
+    """What is no JSON may still be YAML, which begins with a brace too."""
     try:
-        return Parsed(json.loads(text, parse_constant=_no_number))
-    except json.JSONDecodeError as error:
-        try:
-            return Parsed(strict_yaml.load(text))  # YAML may begin with a brace too
-        except YamlError:
-            raise SourceError(
-                f"{place}, line {error.lineno}, column {error.colno}: {error.msg}",
-                "mend the JSON there",
-            ) from error
+        return Parsed(json.loads(text, parse_constant=str))
     except (ValueError, RecursionError) as error:
-        told = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise SourceError(f"{place} cannot be read as JSON: {told}", "mend it") from error
-
-
-def _no_number(word: str) -> object:
-    raise ValueError(f"{word} is no number in JSON")
+        try:
+            return Parsed(strict_yaml.load(text))
+        except YamlError as other:
+            where = (other.line, other.column, other.problem)
+            if isinstance(error, json.JSONDecodeError):
+                where = (error.lineno, error.colno, error.msg)
+        raise SourceError(
+            f"{place}, line {where[0]}, column {where[1]}: {where[2]}", "mend the JSON there"
+        ) from error
 
 
 def _from_yaml(text: str, place: str) -> Parsed:

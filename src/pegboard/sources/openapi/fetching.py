@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 import httpx2
 
@@ -21,7 +21,7 @@ MAX_REDIRECTS = 5
 _GZIP = b"\x1f\x8b"
 _CHUNK = 1 << 20
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
-_SCHEMES = ("http", "https")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 class Fetched(NamedTuple):
@@ -31,7 +31,7 @@ class Fetched(NamedTuple):
 
 
 def is_address(location: str) -> bool:
-    return urlsplit(location).scheme in _SCHEMES
+    return location.lower().startswith(("http://", "https://"))
 
 
 class Fetcher:
@@ -55,7 +55,7 @@ class Fetcher:
 
     def first(self) -> Fetched:
         if is_address(self.location):
-            found = self._get(urldefrag(self.location).url, "")
+            found = self._get(self.location.partition("#")[0], "")
             self._root = _origin(found.place)
             return found
         path = _path(self.location)
@@ -75,11 +75,11 @@ class Fetcher:
 
     def _place_of(self, reference: str, base: str) -> str:
         if is_address(base):
-            place = urljoin(base, reference)
+            place = _joined(base, reference)
             if _origin(place) != self._root:
                 raise BadReference(reference, f"leads away from {self._root}")
             return place
-        if urlsplit(reference).scheme:
+        if _SCHEME.match(reference):
             raise BadReference(reference, "leads out of the file system; keep a copy beside it")
         relative = unquote(reference)
         if "\0" in relative or Path(relative).is_absolute():
@@ -97,7 +97,7 @@ class Fetcher:
             path = path.resolve(strict=True)
             found = path.stat()
             if not stat.S_ISREG(found.st_mode):
-                raise SourceError(f"{path} is no file", "name the OpenAPI document itself")
+                raise SourceError(f"{path} is no file", "name the document itself")
             if found.st_size > self._left:
                 raise self._too_large(str(path))
             with path.open("rb") as file:
@@ -120,10 +120,10 @@ class Fetcher:
                     with client.stream("GET", address, headers=self._headers(address)) as answer:
                         if not answer.has_redirect_location:
                             return self._counted(address, self._body(address, answer, deadline))
-                        target = urljoin(address, answer.headers["location"])
+                        target = _joined(address, answer.headers["location"])
                 except httpx2.TimeoutException:
                     raise self._slow(address) from None
-                except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
+                except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
                     raise SourceError(
                         f"{address} cannot be fetched: {error}",
                         "check the address, and that this machine can reach it",
@@ -198,13 +198,25 @@ class Fetcher:
 
 def _path(location: str) -> Path:
     if location.startswith("file:"):
-        return Path(unquote(urlsplit(location).path))
+        return Path(unquote(location.removeprefix("file:").removeprefix("//")))
     return Path(location)
 
 
+def _joined(base: str, reference: str) -> str:
+    """The address that a relative one stands for; nothing if it is none."""
+    try:
+        return urljoin(base, reference)
+    except ValueError:
+        return ""
+
+
 def _origin(address: str) -> str:
-    parts = urlsplit(address)
-    port = f":{parts.port}" if parts.port not in (None, 80, 443) else ""
+    """Scheme, host and port; nothing if it is no address."""
+    try:
+        parts = urlsplit(address)
+        port = f":{parts.port}" if parts.port not in (None, 80, 443) else ""
+    except ValueError:
+        return ""
     return f"{parts.scheme}://{parts.hostname or ''}{port}"
 
 
@@ -215,4 +227,4 @@ def _redirected(address: str, target: str, within: str) -> str:
         raise SourceError(f"{address} redirects to {target}, which anybody could have changed")
     if within and _origin(target) != within:
         raise SourceError(f"{address} redirects to {target}, away from {within}")
-    return urldefrag(target).url
+    return target.partition("#")[0]

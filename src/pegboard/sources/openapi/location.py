@@ -1,7 +1,7 @@
 """Where a document is, in one line that can be stored and shown: `URL#header=NAME:VALUE`."""
 
 from collections.abc import Sequence
-from urllib.parse import parse_qsl, quote, urldefrag
+from urllib.parse import parse_qsl, quote
 
 from pegboard.errors import UsageError
 from pegboard.sources.mcp_secrets import is_secret
@@ -16,7 +16,7 @@ def with_headers(location: str, headers: Sequence[str]) -> str:
         return location
     if "://" not in location:
         raise UsageError(f"{location!r} is a file, and headers are sent to a URL only")
-    return f"{urldefrag(location).url}#{'&'.join(map(_written, headers))}"
+    return f"{location.partition('#')[0]}#{'&'.join(map(_written, headers))}"
 
 
 def _written(header: str) -> str:
@@ -33,5 +33,5 @@ def _written(header: str) -> str:
 
 def headers_of(location: str) -> dict[str, str]:
     """With references still in them."""
-    said = [value for name, value in parse_qsl(urldefrag(location).fragment) if name == "header"]
+    said = [each for name, each in parse_qsl(location.partition("#")[2]) if name == "header"]
     return {name: value for name, _, value in (each.partition(":") for each in said)}

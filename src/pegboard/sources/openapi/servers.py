@@ -23,7 +23,10 @@ def addresses(listed: Iterable[object], place: str) -> list[dict[str, object]]:
         url = mapping(each).get("url")
         if not isinstance(url, str):
             continue
-        server: dict[str, object] = {"url": _absolute(one_line(url, MAX_ADDRESS), place)}
+        try:
+            server: dict[str, object] = {"url": _absolute(one_line(url, MAX_ADDRESS), place)}
+        except ValueError:
+            continue  # it cannot be an address
         if variables := _variables(mapping(each).get("variables")):
             server["variables"] = variables
         if server not in made:
