@@ -1,4 +1,4 @@
-"""OpenAPI services as sources: does everything come in, is it valid, what does it cost, is it found?
+"""OpenAPI services as sources: does everything come in, what does it cost, and is it found?
 
 The real specifications go onto one new board, first without vectors, then with them, then once more
 without change. Every schema is held against the metaschema of JSON Schema 2020-12. Then RestBench
@@ -142,9 +142,10 @@ _checked: dict[str, str] = {}
 def faults(item: Item) -> Iterator[str]:
     """What is wrong with its schemas. A definition that many share is looked at once."""
     for schema in (item.input_schema, item.output_schema):
-        definitions = schema.get("$defs", {})
+        found = schema.get("$defs")
+        definitions = found if isinstance(found, dict) else {}
         root = {key: value for key, value in schema.items() if key != "$defs"}
-        for part in (root, *(definitions.values() if isinstance(definitions, dict) else ())):
+        for part in (root, *definitions.values()):
             text = json.dumps(part, sort_keys=True)
             if text not in _checked:
                 _checked[text] = fault(part)
@@ -159,7 +160,7 @@ def fault(schema: Mapping[str, object]) -> str:
     try:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
-        return error.message
+        return str(error.message)
     return ""
 
 

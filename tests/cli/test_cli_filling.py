@@ -199,7 +199,7 @@ def test_sync_shows_what_it_refused_and_status_says_why(pegboard, board, tools):
     ran = pegboard("sync")
     assert ran.code == 0
     assert "refused: 4" in ran.out
-    assert "pegboard status --rejections" in ran.out
+    assert "pegboard rejections" in ran.out
     assert rejected(pegboard) == {
         "mcptools/chat/broken.py": "syntax_error",
         "mcptools/chat/huge.py": "too_large",

@@ -10,7 +10,7 @@ from psycopg import sql
 
 from making import OTHER_MODEL, make_file, make_item, work
 from pegboard.calls import Caller, OnChange, ServerConfig, Transport
-from pegboard.content import Version
+from pegboard.content import Link, Version
 from pegboard.embed.choose import make_embedder
 from pegboard.model import Item, ItemId, Kind, Model, ModelSpec, Rejection, ToolType, Visibility
 from pegboard.store.postgres.store import PostgresStore
@@ -100,6 +100,7 @@ def items_of(hung: Hung, **fields: object) -> list[Item]:
         "visibility": Visibility(hung.visibility),
         "author": hung.author,
         "version": version,
+        "links": (Link("related", hung.name),),
     }
     return [
         make_item(

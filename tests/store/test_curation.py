@@ -39,38 +39,38 @@ def described(store, item, text, by="mia", target=None):
 
 def test_a_description_of_ones_own_takes_the_place_of_the_sources_everywhere(store, embedder):
     hang(store, embedder, SEND)
-    entry = described(store, SEND, "Posts an envelope.", target=embedder.fingerprint)
+    entry = described(store, SEND, "Posts a card.", target=embedder.fingerprint)
     assert entry == entry_of(store, SEND)
-    assert entry.item.description == "Posts an envelope."
+    assert entry.item.description == "Posts a card."
     assert (entry.description_source, entry.manual_override) == ("manual", True)
     assert (entry.override_by, entry.imported_description) == ("mia", "Sends a letter.")
     assert entry.override_at is not None
-    assert [hit.id for hit in word_hits(store, ["envelope"])] == [SEND.id]
+    assert [hit.id for hit in word_hits(store, ["card"])] == [SEND.id]
     assert word_hits(store, ["letter"]) == []
     assert entry.embedding.status is EmbeddingStatus.PENDING
-    assert ["Posts an envelope." in task.text for task in work(store, embedder)] == [True]
+    assert ["Posts a card." in task.text for task in work(store, embedder)] == [True]
     assert store.check() == []
 
 
 def test_resetting_brings_back_what_the_source_says_now(store, embedder):
     hang(store, embedder, SEND)
-    described(store, SEND, "Posts an envelope.", target=embedder.fingerprint)
+    described(store, SEND, "Posts a card.", target=embedder.fingerprint)
     newer = SEND._replace(description="Sends a parcel.")
     store.items.put([newer], embedder.fingerprint)
-    assert entry_of(store, SEND).item.description == "Posts an envelope."
+    assert entry_of(store, SEND).item.description == "Posts a card."
     entry = described(store, SEND, None, target=embedder.fingerprint)
     assert entry.item == newer
     assert (entry.description_source, entry.manual_override) == ("source", False)
     assert (entry.override_by, entry.override_at) == ("", None)
     assert [hit.id for hit in word_hits(store, ["parcel"])] == [SEND.id]
-    assert word_hits(store, ["envelope"]) == []
+    assert word_hits(store, ["card"]) == []
     assert store.check() == []
     assert events(store, SEND)[:2] == [(Event.RESET, "mia", ""), (Event.DESCRIBED, "mia", "")]
 
 
 def test_a_sync_updates_everything_but_the_description_of_ones_own(store, embedder):
     hang(store, embedder, SEND)
-    described(store, SEND, "Posts an envelope.", target=embedder.fingerprint)
+    described(store, SEND, "Posts a card.", target=embedder.fingerprint)
     richer = SEND._replace(
         description="Sends a parcel.",
         keywords=("dispatch",),
@@ -80,7 +80,7 @@ def test_a_sync_updates_everything_but_the_description_of_ones_own(store, embedd
     )
     assert store.items.put([richer], embedder.fingerprint) == PutReport(changed=1)
     entry = entry_of(store, SEND)
-    assert entry.item == richer._replace(description="Posts an envelope.")
+    assert entry.item == richer._replace(description="Posts a card.")
     assert entry.imported_description == "Sends a parcel."
     assert (entry.manual_override, entry.override_by) == (True, "mia")
     assert [hit.id for hit in word_hits(store, ["dispatch"])] == [SEND.id]
@@ -105,15 +105,15 @@ def test_versions_and_files_stay_when_a_description_changes(store):
     version = Version("1.0.0", "h", {"a": 1}, "a: 1", "First.", (make_file(),))
     item = SEND._replace(version=version)
     store.items.put([item], None)
-    described(store, item, "Posts an envelope.")
-    assert entry_of(store, item).item == item._replace(description="Posts an envelope.")
+    described(store, item, "Posts a card.")
+    assert entry_of(store, item).item == item._replace(description="Posts a card.")
     assert store.check() == []
 
 
 def test_a_description_leaves_alone_when_the_item_was_last_put(store):
     store.items.put([SEND], None)
     before = entry_of(store, SEND)
-    after = described(store, SEND, "Posts an envelope.")
+    after = described(store, SEND, "Posts a card.")
     assert (after.updated_at, after.created_at) == (before.updated_at, before.created_at)
     assert retire(store) == (1, 0)
 
