@@ -105,6 +105,8 @@ def test_an_alias_repeats_what_its_anchor_holds():
         ("a:\n\t- b", "line 2, column 1:"),
         ("a: '", "line 1, column"),
         ("a\nb\x00", "line 2, column 2: the character U+0000"),
+        ("日本\nü: \x80", "line 2, column 4: the character U+0080"),
+        ("a\n\ud800", "line 2, column 1: the character U+D800"),
     ],
 )
 def test_what_is_no_data_is_refused_with_line_and_column(text, problem):

@@ -49,17 +49,17 @@ def load(text: str, *, max_nodes: int = MAX_NODES) -> object:
         said = ", ".join(part for part in (error.context, error.problem) if part)
         raise YamlError(said or "it is no YAML", *_place(mark)) from error
     except yaml.reader.ReaderError as error:
-        raise YamlError(*_unreadable(text, error)) from error
+        code = error.character
+        raise _unreadable(text, code if isinstance(code, str) else chr(code)) from error
+    except UnicodeEncodeError as error:
+        raise _unreadable(text, text[error.start]) from error
     return builder.root
 
 
-def _unreadable(text: str, error: yaml.reader.ReaderError) -> tuple[str, int, int]:
-    before = text[: error.position] if isinstance(error.position, int) else ""
-    character = error.character
-    code = ord(character) if isinstance(character, str) and character else character
-    shown = f"U+{code:04X}" if isinstance(code, int) else str(code)
-    column = len(before) - before.rfind("\n")
-    return f"the character {shown} may not stand in YAML", before.count("\n") + 1, column
+def _unreadable(text: str, character: str) -> YamlError:
+    before = text.partition(character)[0]
+    problem = f"the character U+{ord(character):04X} may not stand in YAML"
+    return YamlError(problem, before.count("\n") + 1, len(before) - before.rfind("\n"))
 
 
 def _place(mark: Any) -> tuple[int, int]:  # noqa: ANN401 (the C parser has a mark of its own)

@@ -364,7 +364,7 @@ def test_a_board_that_cannot_be_written_is_searched_by_its_codes(board, path, mo
     assert store.check() == []
 
 
-PARAMS = dict.fromkeys((*Filters()._fields, "query", "keys", "names", "through", "before", "few"))
+PARAMS = dict.fromkeys((*Filters()._fields, "query", "keys", "through", "before", "few"))
 NUMBERS = {"fingerprint": 1, "dimension": 256, "limit": 5}
 
 
@@ -381,8 +381,9 @@ NUMBERS = {"fingerprint": 1, "dimension": 256, "limit": 5}
         ("allowed", "SEARCH v USING COVERING INDEX sqlite_autoindex_vectors_1"),
         ("unsealed", "SEARCH vectors USING INDEX vectors_fingerprint (fingerprint=? AND rowid>?"),
         ("more_than", "SEARCH vectors USING COVERING INDEX vectors_fingerprint (fingerprint=?)"),
-        ("live_among", "SEARCH v USING COVERING INDEX sqlite_autoindex_vectors_1"),
-        ("best_of", "SEARCH i USING COVERING INDEX items_seen (key=?)"),
+        ("live_among", "SEARCH vectors USING COVERING INDEX sqlite_autoindex_vectors_1"),
+        ("exact_best", "SCAN i USING COVERING INDEX items_seen"),
+        ("has_passages", "SEARCH vectors USING COVERING INDEX vectors_passages (fingerprint=?)"),
         ("passage_scores", "SEARCH vectors USING INDEX sqlite_autoindex_vectors_1 (item_key=? AND"),
         ("block_counts", "SEARCH v USING COVERING INDEX vectors_fingerprint (fingerprint=? AND"),
     ],
@@ -396,7 +397,7 @@ def test_nothing_but_candidates_is_read_from_the_wide_tables(board, query, step)
 
 
 def test_vectors_are_gathered_by_item_as_they_are_read(board):
-    sql = load("sqlite", "nearest")["exact"]
+    sql = load("sqlite", "nearest")["exact_best"]
     plan = board.database.rows(f"EXPLAIN QUERY PLAN {sql}", {**PARAMS, **NUMBERS})
     assert "USE TEMP B-TREE FOR GROUP BY" not in [row[3] for row in plan]
 

@@ -36,6 +36,11 @@ FROM items, LATERAL (VALUES (name), ('common'), ('word' || key % 100), ('some' |
 INSERT INTO item_texts (kind, item_key, namespace, length, name)
 SELECT kind, key, namespace, 4, name FROM items;
 INSERT INTO word_variants SELECT name, name, namespace FROM items;
+INSERT INTO item_links (namespace, item_key, relation, target, target_key, target_namespace)
+SELECT namespace, key, 'uses', 'tool' || key + 200, key + 200, namespace FROM items
+WHERE key <= {ITEMS} - 200;
+INSERT INTO item_history (namespace, item_key, item_id, event)
+SELECT namespace, key, id, 'missing' FROM items;
 INSERT INTO fingerprints (provider, model, dimension, text_version)
 VALUES ('test', 'embedded', {DIMENSION}, {TEXT_VERSION}),
   ('test', 'queued', {DIMENSION}, {TEXT_VERSION}), ('test', 'tried', {DIMENSION}, {TEXT_VERSION});
@@ -58,7 +63,10 @@ WATCHED = (
     "&options=-csession_preload_libraries%3Dauto_explain%20-cclient_min_messages%3Dlog"
     "%20-cauto_explain.log_min_duration%3D0"
 )
-LARGE = "items|item_terms|item_texts|tool_texts|vectors|tool_vectors|embedding_tasks|word_variants"
+LARGE = (
+    "items|item_terms|item_texts|tool_texts|vectors|tool_vectors|embedding_tasks|word_variants"
+    "|item_links|item_history"
+)
 
 
 class Watched(NamedTuple):
@@ -199,6 +207,29 @@ STEPS: dict[str, tuple[Callable[[PostgresStore], object], list[str]]] = {
     "meaning with a tag": (
         lambda s: s.index.vector(gauss("q", DIMENSION), EMBEDDED, Filters(tags=("tag9",)), 10),
         ["items_tags", "tool_vectors_pkey"],
+    ),
+    "words of a skill": (
+        lambda s: s.index.keyword(words("common"), Filters(skills=("tool400",)), 10),
+        ["item_terms_pkey", "items_name|items_tool_type", "item_links_item"],
+    ),
+    "meaning of a skill": (
+        lambda s: s.index.vector(gauss("q", DIMENSION), EMBEDDED, Filters(skills=("tool400",)), 10),
+        ["items_name|items_tool_type", "item_links_item", "items_skills", "tool_vectors_pkey"],
+    ),
+    "meaning of what is linked": (
+        lambda s: s.index.vector(
+            gauss("q", DIMENSION), EMBEDDED, Filters(linked=("mcptools:c0:tool400",)), 10
+        ),
+        ["items_id", "item_links_item", "item_links_target", "tool_vectors_pkey"],
+    ),
+    "ties": (lambda s: s.curation.ties(400), ["item_links_item", "item_links_target"]),
+    "history": (
+        lambda s: s.curation.history("mcptools:c0:tool400", "n0"),
+        ["item_history_item"],
+    ),
+    "describe": (
+        lambda s: s.curation.describe(s.index.entries([11])[11], "Mine.", "me", QUEUED),
+        ["items_pkey|items_seen", "item_history_item"],
     ),
     "scores by meaning": (
         lambda s: s.index.vector_scores(gauss("q", DIMENSION), EMBEDDED, [7, 8, 9]),

@@ -12,7 +12,7 @@ from rights_parts import ALICE, MODEL, acting
 from making import by_hand, make_item
 from pegboard.board.find import Ask, FindSettings, find
 from pegboard.calls import OnChange
-from pegboard.content import Signature, Version
+from pegboard.content import Access, Link, Permission, Resource, Signature, Version
 from pegboard.embed.choose import make_embedder
 from pegboard.errors import BoardCorrupt
 from pegboard.gate.admission import Limits
@@ -21,6 +21,8 @@ from pegboard.store.rows import LISTS, OBJECTS
 from pegboard.store.sqlite.store import SqliteStore
 
 SIGNED = {"signer": "s", "algorithm": "a", "value": "v", "signed_at": "t"}
+LINK = {"relation": "uses", "target": "x"}
+ASKED = {"access": "read", "resource": "shell", "scope": "*"}
 DIGITS = "9" * 5_000
 DEEP = '{"x":' * 3_000 + "1" + "}" * 3_000
 UNREADABLE = {
@@ -40,13 +42,28 @@ BAD_ITEMS = [
     *((f"{column} = %s", [UNREADABLE[how]], how) for column in OBJECTS for how in UNREADABLE),
     *(
         (f"{column} = %s", [moment], "")
-        for column in ("updated_at", "drift_at")
+        for column in ("updated_at", "drift_at", "off_at", "override_at")
         for moment in MOMENTS
     ),
     *((f"{column} = %s", [value], "") for column in LISTS for value in ("{NULL}", "{{a},{b}}")),
     *(
         ("signature = %s", [said if isinstance(said, str) else json.dumps(said)], "")
-        for said in ({"x": 1}, {}, [], SIGNED | {"x": ""}, SIGNED | {"value": 1}, DEEP)
+        for said in (
+            *({"x": 1}, {}, [], SIGNED | {"x": ""}, SIGNED | {"value": 1}, DEEP),
+            *(SIGNED | {"state": "trusted"}, SIGNED | {"state": 1}),
+        )
+    ),
+    *(
+        ("links = %s", [said if isinstance(said, str) else json.dumps(said)], "")
+        for said in ({}, [1], [{}], ["x"], [LINK | {"x": ""}], [LINK | {"target": 1}], DEEP)
+    ),
+    ("links = %s", [f'[{{"relation": "", "target": "", "target": {DIGITS}}}]'], "twice"),
+    *(
+        ("permissions = %s", [json.dumps(said)], "")
+        for said in (
+            *({}, [1], [{}], [ASKED | {"x": ""}], [ASKED | {"scope": 1}]),
+            *([ASKED | {"access": "all"}], [ASKED | {"resource": "all"}]),
+        )
     ),
     *((f"{column} = repeat('x', 21000000)", [], "") for column in ("body", "latest_version")),
     ("description = repeat('x', 21000000)", [], ""),
@@ -158,7 +175,10 @@ def test_whatever_the_gate_lets_through_is_written_and_changed_for_its_author(po
         author="alice",
         description="d" * limits.description,
         body="b" * limits.body,
-        signature=Signature(**SIGNED),
+        signature=Signature(**SIGNED, state="unknown key", expires_at="2030-01-01T00:00:00Z"),
+        deprecated=True,
+        links=(Link("uses", "t" * limits.entry),) * 2,
+        permissions=tuple(Permission(a, r) for a in Access for r in Resource),
         executor=deep,
         input_schema=deep | {"text": "é" * 990_000},
         output_schema=deep,
@@ -177,12 +197,19 @@ def test_whatever_the_gate_lets_through_is_written_and_changed_for_its_author(po
         [change] = alice.items.changed()
         assert change.approved["input_schema"] == item.input_schema
         assert alice.items.approve([change.entry], target) == 1
+        assert alice.curation.describe(change.entry, "Mine.", "bob", target).override_by == "alice"
+        assert not alice.curation.deactivate(change.entry, "bob", "too slow").active
+        assert alice.curation.activate(change.entry, "bob", target).active
+        assert {each.by for each in alice.curation.history(item.id)} == {"", "alice"}
+        assert alice.curation.resolve_links() == 0
         assert service.check() == []
 
 
 # What the owner writes by hand, or an older release has let in.
 
 ON_BOTH = {
+    "links": '[{"relation": "uses"}]',
+    "permissions": '[{"access": "all", "resource": "shell", "scope": "*"}]',
     "signature": '{"x": 1}',
     "executor": DEEP,
     "input_schema": f'{{"x": {DIGITS}}}',

@@ -20,6 +20,8 @@ REFUSED = errors.InsufficientPrivilege
 
 ADD = "INSERT INTO items (namespace, id, name, author, visibility) VALUES "
 VERSION = "INSERT INTO item_versions (namespace, item_key, version, manifest, content_hash) "
+LINK = "INSERT INTO item_links (namespace, item_key, relation, target) "
+HAPPENED = "INSERT INTO item_history (namespace, item_key, item_id, event, who, detail) "
 
 
 @pytest.fixture
@@ -123,6 +125,8 @@ def test_nobody_adds_where_he_is_no_member_or_in_anothers_name(owner, caller, ro
         " WHERE p.version_key = k.version_key AND k.name = '{}'",
         "DELETE FROM approved_definitions p USING known k"
         " WHERE p.item_key = k.key AND k.name = '{}'",
+        "DELETE FROM item_links p USING known k WHERE p.item_key = k.key AND k.name = '{}'",
+        "DELETE FROM item_history p USING known k WHERE p.item_key = k.key AND k.name = '{}'",
     ],
 )
 def test_what_is_anothers_stays_as_it_is(known, statement, name):
@@ -181,6 +185,8 @@ def test_an_item_may_name_the_servers_of_its_own_namespace(owner):
         "INSERT INTO item_texts (kind, item_key, namespace, length)"
         " SELECT 'tool', {key}, '{namespace}', 1",
         "INSERT INTO approved_definitions SELECT {key}, '{namespace}', '{{}}'",
+        LINK + "SELECT '{namespace}', {key}, 'uses', 'x'",
+        HAPPENED + "SELECT '{namespace}', {key}, 'tool:mail:zqamosopenx', 'reset', 'alice', ''",
         "INSERT INTO embedding_tasks"
         " (host_id, entity_type, entity_id, source_hash, source_text, fingerprint)"
         " SELECT '{namespace}', 'tool', {key}, 'h', 'x', 1",
@@ -219,6 +225,28 @@ def test_an_author_hangs_on_his_own_item_what_a_put_would(known):
     assert changed_by(known, ALICE, f"INSERT INTO item_terms SELECT 'x', {key}, 'a', 1, 1") == {
         "item_terms"
     }
+    assert changed_by(known, ALICE, f"{LINK} SELECT 'a', {key}, 'uses', 'x'") == {"item_links"}
+    happened = f"{HAPPENED} SELECT 'a', {key}, 'tool:mail:zqalphaopenx', 'reset', 'alice', ''"
+    assert changed_by(known, ALICE, happened) == {"item_history"}
+    assert changed_by(known, ALICE, "DELETE FROM item_history") == set()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE item_links SET target_key = 1",
+        "INSERT INTO item_links (namespace, item_key, relation, target, target_key)"
+        " SELECT 'a', {key}, 'uses', 'x', 1",
+        "UPDATE item_history SET who = ''",
+        HAPPENED + "SELECT 'a', {key}, 'tool:mail:zqalphaopenx', 'reset', 'bob', ''",
+        HAPPENED + "SELECT 'a', {key}, 'tool:mail:zqamosopenx', 'reset', 'alice', ''",
+        HAPPENED + "SELECT 'a', {key}, 'tool:mail:zqalphaopenx', 'nonsense', 'alice', ''",
+        "INSERT INTO item_history (namespace, item_key, item_id, event, at)"
+        " SELECT 'a', {key}, 'tool:mail:zqalphaopenx', 'reset', now()",
+    ],
+)
+def test_an_author_says_neither_what_a_link_means_nor_what_others_did(known, statement):
+    refusal(known, ALICE, statement.format(key=of("zqalphaopenx")))
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,12 @@ def test_a_packed_file_is_unpacked(tmp_path):
     assert [each.origin for each in scan(path)] == ["GET /x"]
 
 
+def test_a_file_that_was_packed_in_parts_is_read_whole(tmp_path):
+    text = json.dumps(SIMPLE).encode()
+    path = written(tmp_path, gzip.compress(text[:20]) + gzip.compress(text[20:]))
+    assert [each.origin for each in scan(path)] == ["GET /x"]
+
+
 def test_a_packed_file_that_is_cut_off_is_told_so(tmp_path):
     packed = gzip.compress(json.dumps(SIMPLE).encode())
     assert "ends in the middle" in complaint(written(tmp_path, packed[:-12]))

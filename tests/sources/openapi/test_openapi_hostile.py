@@ -241,6 +241,19 @@ def test_a_schema_that_fans_out_is_converted_once(tmp_path):
     assert len(json.dumps(found.fields)) < 50_000
 
 
+def test_objects_that_are_joined_over_and_over_end(tmp_path):
+    schemas = {
+        f"S{n}": {"allOf": [{"$ref": f"#/components/schemas/S{n + 1}"}] * 9} for n in range(30)
+    }
+    schemas["S30"] = {"properties": {"a": {}}}
+    said = operation(
+        requestBody=json_body({"$ref": "#/components/schemas/S0"}),
+        components={"schemas": schemas},
+    )
+    [found] = scan(tmp_path, said)
+    assert found.fields["executor"]["body"]["property"] == "body"
+
+
 def test_a_long_and_deep_document_in_yaml_is_bounded(tmp_path):
     lines = ["openapi: 3.0.0", "paths:", "  /x:", "    post:", "      requestBody:"]
     lines += ["        content:", "          application/json:", "            schema: &s"]

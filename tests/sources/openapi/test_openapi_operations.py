@@ -306,6 +306,33 @@ def test_a_body_without_properties_takes_no_arguments(tmp_path):
     assert body["spread"] == []
 
 
+def test_what_a_body_requires_without_describing_it_can_be_given(tmp_path):
+    schema, body = body_of(tmp_path, {"properties": {"a": {}}, "required": ["b"]}, required=True)
+    assert schema["properties"]["b"] == {}
+    assert schema["required"] == ["id", "b"]
+    assert [each["name"] for each in body["spread"]] == ["a", "b"]
+
+
+def test_an_optional_body_that_requires_very_much_stays_in_one_piece(tmp_path):
+    names = [f"p{n}" for n in range(300)]
+    said = {"properties": {name: {} for name in names}, "required": names}
+    assert "property" in body_of(tmp_path, said)[1]
+    assert len(body_of(tmp_path, said, required=True)[1]["spread"]) == 300
+
+
+@pytest.mark.parametrize(
+    ("media_type", "made"),
+    [
+        ("text/plain", {"type": "string"}),
+        ("image/png", {"type": "string", "format": "binary"}),
+        ("application/json", {}),
+    ],
+)
+def test_a_body_without_a_schema_is_what_its_media_type_says(tmp_path, media_type, made):
+    found, _ = body_of(tmp_path, {}, media_type=media_type)
+    assert found["properties"]["body"] == made
+
+
 def test_json_is_written_before_forms_and_forms_before_the_rest(tmp_path):
     kinds = {
         "application/octet-stream": {"schema": {"type": "string"}},
@@ -466,7 +493,7 @@ def test_a_scheme_that_nobody_described_is_named(tmp_path):
 
 # There and back again
 
-NAMES = st.sampled_from(["id", "a", "b", "body", "a__query", "Ä"])
+NAMES = st.sampled_from(["id", "a", "b", "body", "a__query", "a__body", "Ä"])
 TYPES = {"string": st.text(max_size=3), "integer": st.integers(-9, 9), "boolean": st.booleans()}
 some_schemas = st.sampled_from([{"type": name} for name in TYPES] + [{"type": "object"}])
 some_parameters = st.lists(

@@ -11,6 +11,9 @@ from pegboard.sources.openapi.bodies import BODY, Body
 from pegboard.sources.openapi.graph import Schema
 from pegboard.sources.openapi.parameters import Parameter
 
+MAX_DEPENDENT = 5_000
+"""Pairs of a property and another that it needs, if a body that may be left out is spread."""
+
 
 class Arguments(NamedTuple):
     schema: Schema
@@ -48,29 +51,32 @@ def _body(body: Body, properties: dict[str, object], required: list[str], schema
     told: Schema = {"media_types": list(body.media_types), "required": body.required}
     if body.encoding:
         told["encoding"] = body.encoding
-    if body.parts is None:
+    if body.parts is None or (not body.required and body.parts.weight > MAX_DEPENDENT):
         name = _free(BODY, BODY, properties)
         properties[name] = body.schema
         if body.required:
             required.append(name)
         return told | {"property": name}
-    names = {wire: _free(wire, BODY, properties) for wire in body.parts.properties}
-    properties |= {names[wire]: each for wire, each in body.parts.properties.items()}
-    needed = [names[wire] for wire in body.parts.required if wire in names]
+    names: dict[str, str] = {}
+    for wire_name, part in body.parts.properties.items():
+        names[wire_name] = _free(wire_name, BODY, properties)
+        properties[names[wire_name]] = part
+    needed = [names[wire_name] for wire_name in body.parts.required]
     if body.required:
         required += needed
     elif needed:
-        # Nothing has to be sent, but what is sent has to be whole.
-        schema["dependentRequired"] = {
-            name: [each for each in needed if each != name]
-            for name in names.values()
-            if needed != [name]
-        }
+        schema["dependentRequired"] = _whole(list(names.values()), needed)
     told["spread"] = [{"name": name, "wire_name": wire} for wire, name in names.items()]
     if body.parts.further is not False:
         schema["additionalProperties"] = body.parts.further
         told["further"] = True
     return told
+
+
+def _whole(names: Sequence[str], needed: Sequence[str]) -> Schema:
+    """Nothing of an optional body has to be sent, but what is sent has to be whole."""
+    wanted = {name: [each for each in needed if each != name] for name in names}
+    return {name: others for name, others in wanted.items() if others}
 
 
 def _free(name: str, place: str, taken: Mapping[str, object]) -> str:

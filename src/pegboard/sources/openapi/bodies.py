@@ -4,7 +4,7 @@ An agent fills in `title` more easily than `body.title`, and search reads the na
 an object is spread wherever that can be undone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from pegboard.sources.openapi.cleaning import Unfit, cleaned, json_value
@@ -13,12 +13,13 @@ from pegboard.sources.openapi.graph import Made, Schema
 from pegboard.sources.openapi.parameters import told_of
 from pegboard.sources.openapi.references import Node
 from pegboard.sources.openapi.schemas import Schemas
-from pegboard.sources.openapi.shapes import mapping, text, texts
+from pegboard.sources.openapi.shapes import listed, mapping, text, texts
 
 BODY = "body"
 JSON = "application/json"
 _ANY = 3
 """The rank of `*/*`, which leaves the choice to whoever asks."""
+_TEXT = 6
 _SPREADABLE = frozenset(
     {
         *("type", "properties", "required", "additionalProperties", "title", "description"),
@@ -26,9 +27,8 @@ _SPREADABLE = frozenset(
     }
 )
 """What an object may say about itself if its properties are to be arguments of their own."""
-_OBJECT: tuple[object, ...] = ("object", ["object", "null"], None)
-_MAX_LEVELS = 5
-"""`allOf` inside `allOf`."""
+MAX_PARTS = 100
+"""Objects that `allOf` joins."""
 _ENCODING_DEPTH = 4
 
 
@@ -39,6 +39,10 @@ class Parts(NamedTuple):
     required: tuple[str, ...]
     further: Made
     """What properties beyond these may be; false if there are none."""
+
+    @property
+    def weight(self) -> int:
+        return len(self.properties) * len(self.required)
 
 
 class Body(NamedTuple):
@@ -59,28 +63,25 @@ def read(node: Node, schemas: Schemas) -> Body | None:
         return None
     media_types = sorted(map(str, content), key=rank)
     described = mapping(content[media_types[0]])
-    made = schemas.convert(described.get("schema", {}), node.place)
+    made = schemas.convert(described.get("schema", {}), node.place) or _unsaid(media_types[0])
     schema = schemas.opened(made)
     told = [text(mapping(each).get("description")) for each in (made, schema, dict(node.value))]
     return Body(
         told_of(schema, {**described, "description": next(filter(None, told), "")}),
-        _parts(schema, schemas, 0),
+        _parts(schema, schemas, iter(range(MAX_PARTS))),
         node.value.get("required") is True,
         tuple(JSON if rank(each) == _ANY else cleaned(each) for each in media_types),
         _encoding(described.get("encoding")),
     )
 
 
-def _parts(schema: Made, schemas: Schemas, level: int) -> Parts | None:
+def _parts(schema: Made, schemas: Schemas, room: Iterator[int]) -> Parts | None:
     """Of an object that says nothing beyond its properties, or of several that all have to hold."""
-    if not isinstance(schema, dict) or not schema.keys() <= _SPREADABLE or level > _MAX_LEVELS:
+    if next(room, None) is None or not isinstance(schema, dict) or not _is_plain(schema):
         return None
-    if schema.get("type") not in _OBJECT or not schema.keys() & {"properties", "allOf"}:
-        return None
-    branches = schema.get("allOf")
-    whole = [Parts(mapping(schema.get("properties")), tuple(texts(schema.get("required"))), False)]
-    for branch in branches if isinstance(branches, list) else []:
-        part = _parts(schemas.opened(branch), schemas, level + 1)
+    whole = [_own_parts(schema)]
+    for branch in listed(schema.get("allOf")):
+        part = _parts(schemas.opened(mapping(branch)), schemas, room)
         if part is None:
             return None
         whole.append(part)
@@ -90,12 +91,32 @@ def _parts(schema: Made, schemas: Schemas, level: int) -> Parts | None:
             known = properties.get(name)
             properties[name] = said if known in (None, said) else {"allOf": [known, said]}
     required = tuple(dict.fromkeys(name for each in whole for name in each.required))
-    further = schema.get("additionalProperties", False)
-    if not isinstance(further, bool | dict):
-        further = False
+    further = whole[0].further or any(each.further for each in whole)
     if not properties and further is not False:
         return None
-    return Parts(properties, required, further)
+    unsaid: dict[str, object] = {name: {} for name in required if name not in properties}
+    return Parts(properties | unsaid, required, further)
+
+
+def _is_plain(schema: Schema) -> bool:
+    kinds = schema.get("type", "object")
+    names = kinds if isinstance(kinds, list) else [kinds]
+    said = schema.keys()
+    return (
+        "object" in names
+        and set(names) <= {"object", "null"}
+        and said <= _SPREADABLE
+        and bool(said & {"properties", "allOf"})
+    )
+
+
+def _own_parts(schema: Schema) -> Parts:
+    further = schema.get("additionalProperties", False)
+    return Parts(
+        mapping(schema.get("properties")),
+        tuple(texts(schema.get("required"))),
+        further if isinstance(further, bool | dict) else False,
+    )
 
 
 def rank(media_type: str) -> int:
@@ -113,7 +134,16 @@ def rank(media_type: str) -> int:
         return 4
     if kind.startswith("multipart/"):
         return 5
-    return 6 if kind.startswith("text/") else 7
+    return _TEXT if kind.startswith("text/") else _TEXT + 1
+
+
+def _unsaid(media_type: str) -> Made:
+    """What a body is of which only the media type is told."""
+    if rank(media_type) < _TEXT:
+        return {}
+    return (
+        {"type": "string"} if rank(media_type) == _TEXT else {"type": "string", "format": "binary"}
+    )
 
 
 def is_json(media_type: str) -> bool:

@@ -19,7 +19,6 @@ MAX_BYTES = 50 << 20
 SECONDS = 60.0
 MAX_REDIRECTS = 5
 _GZIP = b"\x1f\x8b"
-_CHUNK = 1 << 20
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
@@ -141,7 +140,7 @@ class Fetcher:
                 "check the address; if it needs a login, give it with --header",
             )
         content = bytearray()
-        for chunk in answer.iter_raw(_CHUNK):
+        for chunk in answer.iter_raw():
             content += chunk
             if len(content) > self._left:
                 raise self._too_large(address)
@@ -176,13 +175,18 @@ class Fetcher:
         return Fetched(place, content)
 
     def _unpacked(self, place: str, content: bytes) -> bytes:
-        unpacking = zlib.decompressobj(wbits=31)
-        try:
-            unpacked = unpacking.decompress(content, self._left + 1)
-        except zlib.error as error:
-            raise SourceError(f"{place} cannot be unpacked: {error}", "fetch it again") from error
-        if len(unpacked) <= self._left and not unpacking.eof:
-            raise SourceError(f"{place} ends in the middle of its gzip data", "fetch it again")
+        """Several parts one after another are one file; no more is unpacked than is allowed."""
+        unpacked = b""
+        while content.startswith(_GZIP) and len(unpacked) <= self._left:
+            unpacking = zlib.decompressobj(wbits=31)
+            try:
+                unpacked += unpacking.decompress(content, self._left - len(unpacked) + 1)
+            except zlib.error as error:
+                told = f"{place} cannot be unpacked: {error}"
+                raise SourceError(told, "fetch it again") from error
+            if len(unpacked) <= self._left and not unpacking.eof:
+                raise SourceError(f"{place} ends in the middle of its gzip data", "fetch it again")
+            content = unpacking.unused_data
         return unpacked
 
     def _too_large(self, place: str) -> SourceError:
@@ -223,8 +227,11 @@ def _origin(address: str) -> str:
 def _redirected(address: str, target: str, within: str) -> str:
     if not is_address(target):
         raise SourceError(f"{address} redirects to {target}", "only http and https are followed")
-    if address.startswith("https:") and not target.startswith("https:"):
-        raise SourceError(f"{address} redirects to {target}, which anybody could have changed")
+    if address.lower().startswith("https:") and not target.lower().startswith("https:"):
+        raise SourceError(
+            f"{address} redirects to {target}, which anybody on the way could change",
+            "give that address itself if it can be trusted",
+        )
     if within and _origin(target) != within:
         raise SourceError(f"{address} redirects to {target}, away from {within}")
     return target.partition("#")[0]

@@ -15,7 +15,7 @@ from pegboard.sources.openapi import (
 )
 from pegboard.sources.openapi.arguments import arranged
 from pegboard.sources.openapi.bundling import bundled
-from pegboard.sources.openapi.cleaning import cleaned, one_line
+from pegboard.sources.openapi.cleaning import one_line
 from pegboard.sources.openapi.faults import Refused
 from pegboard.sources.openapi.graph import Schema
 from pegboard.sources.openapi.references import Library, Node
@@ -98,7 +98,7 @@ class Service:
         executor: dict[str, object] = {
             "operation_id": one_line(text(value.get("operationId"))),
             "method": operation.method.upper(),
-            "path": cleaned(operation.path),
+            "path": operation.path,
             "servers": self._servers(operation),
             "parameters": found.parameters,
             "security": self._security(value),

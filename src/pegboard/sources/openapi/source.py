@@ -72,7 +72,7 @@ class OpenApiSource:
         try:
             fields = service.fields(operation)
         except Refused as refused:
-            return Rejection(self._name, origin, "", refused.code, refused.reason)
+            return _refused(origin, refused)._replace(source=self._name)
         fields["id"] = f"{self._name}:{fields['category']}:{operation.name}"
         fields["namespace"] = self._namespace
         digest = hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
@@ -112,13 +112,14 @@ def _operations(
         if not path.startswith("/") or item is None:
             continue
         if path in seen:
-            yield _refused(f"{path} (again)", "duplicate_id", "another path is the same")
+            again = Refused("duplicate_id", "another path is the same, but for what nobody sees")
+            yield _refused(f"{path} (again)", again)
             continue
         seen.add(path)
         try:
             node = library.followed(item, library.place, f"the path {path[:200]}")
         except Refused as refused:
-            yield _refused(path, refused.code, refused.reason)
+            yield _refused(path, refused)
             continue
         for method in METHODS:
             if method in node.value:
@@ -128,10 +129,11 @@ def _operations(
 def _operation(method: str, path: str, item: Node) -> Operation | Rejection:
     value = item.value[method]
     if not isinstance(value, dict):
-        return _refused(f"{method.upper()} {path}", "bad_type", "the operation is no object")
+        fault = Refused("bad_type", "the operation is no object")
+        return _refused(f"{method.upper()} {path}", fault)
     name = text(value.get("operationId"))
     return Operation(method, path, name, Node(value, item.place), item)
 
 
-def _refused(origin: str, code: str, reason: str) -> Rejection:
-    return Rejection("", origin, "", code, f"{reason}; mend the document")
+def _refused(origin: str, fault: Refused) -> Rejection:
+    return Rejection("", origin, "", fault.code, f"{fault.reason}; mend the document")

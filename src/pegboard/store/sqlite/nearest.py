@@ -55,6 +55,8 @@ class Codes(NamedTuple):
     """The seq up to which vectors have been read."""
     tidy: int = 0
     """How many there were when they were last found to be mostly live."""
+    passages: bool = False
+    """Whether items may have several vectors."""
 
 
 class _Ask(NamedTuple):
@@ -109,21 +111,15 @@ class Nearest:
         return found
 
     def _exact(self, ask: _Ask) -> list[Row]:
-        return self._db.rows(SQL["exact"], ask.params())
+        several = self._db.rows(SQL["has_passages"], ask.params())
+        return self._db.rows(SQL["exact_best" if several else "exact"], ask.params())
 
-    def _scored(self, names: Sequence[int], ask: _Ask) -> list[Row]:
-        """Each item once. The first are scored by all their passages, chosen or not."""
+    def _scored(self, keys: Sequence[int], ask: _Ask) -> list[Row]:
+        """Each item once, by the best of its vectors."""
         best: dict[int, Row] = {}
-        for row in self._db.rows(SQL["scored"], ask.params(names=in_list(names))):
+        for row in self._db.rows(SQL["scored"], ask.params(keys=in_list(keys))):
             best.setdefault(row[0], row)
-        found = list(best.values())
-        if all(name <= KEY for name in names):
-            return found
-        first = [int(row[0]) for row in found[: 2 * ask.limit]]
-        return [*self._best_of(first, ask), *found[2 * ask.limit :]]
-
-    def _best_of(self, keys: Sequence[int], ask: _Ask) -> list[Row]:
-        return self._db.rows(SQL["best_of"], ask.params(keys=in_list(keys)))
+        return list(best.values())
 
     def _by_codes(self, codes: Codes, ask: _Ask) -> list[Row]:
         # On a larger board more vectors crowd around any query.
@@ -134,7 +130,7 @@ class Nearest:
         near = question.best(wanted)
         if near is None:
             return self._exact(ask)
-        found = self._scored(near.names, ask)
+        found = self._scored(near.keys, ask)
         if 4 * len(found) < 3 * wanted:
             tidied = self._tidied(codes, near, ask)
             if tidied is not None:
@@ -147,15 +143,15 @@ class Nearest:
         wider = wanted * wanted * 3 // (2 * max(passed, 1))
         if wider <= min(16 * wanted, question.codes.used // 16):
             near = question.best(wider)
-            found = [] if near is None else self._scored(near.names, ask)
+            found = [] if near is None else self._scored(near.keys, ask)
             if 2 * len(found) >= wanted:
                 return found
         allowed = [int(row[0]) for row in self._db.rows(SQL["allowed"], ask.params())]
         if len(allowed) > 4 * wanted:
             near = question.best(wanted, allowed)
-            found = [] if near is None else self._scored(near.names, ask)
+            found = [] if near is None else self._scored(near.keys, ask)
             return found if len(found) >= ask.limit else self._exact(ask)
-        return self._best_of(allowed, ask)
+        return self._scored(allowed, ask)
 
     def _current(self, ask: _Ask) -> Codes | None:
         """All codes up to this moment, or None if they are not worth the while.
@@ -213,9 +209,8 @@ class Nearest:
 
     def _tidied(self, codes: Codes, near: "_Near", ask: _Ask) -> Codes | None:
         """The live codes alone, if it is dead ones that have crowded out the others."""
-        live = self._db.rows(SQL["live_among"], ask.params(names=in_list(near.names)))[0][0]
-        hung_often = 2 * len(near.names) < near.codes  # few vectors, with many codes each
-        if 4 * live >= 3 * len(near.names) and not hung_often:
+        live = self._db.rows(SQL["live_among"], ask.params(keys=in_list(near.keys)))[0][0]
+        if 4 * live >= 3 * len(near.keys) and not near.doubled:
             return None
         tidied = self._live(codes, ask)
         with self._lock:
@@ -239,10 +234,10 @@ class Nearest:
 
 
 class _Near(NamedTuple):
-    names: list[int]
-    """Of the likeliest vectors."""
-    codes: int
-    """How many codes they were chosen from: more, if some have several."""
+    keys: list[int]
+    """Of the likeliest items."""
+    doubled: bool
+    """Whether few vectors have many codes each: they were hung again and again."""
 
 
 class _Question:
@@ -257,7 +252,7 @@ class _Question:
         self._distances = _distances(codes, _words(bits, 1)[:, 0])
 
     def best(self, wanted: int, among: Sequence[int] | None = None) -> _Near | None:
-        """Vectors of the likeliest items; None if the bits do not tell the items apart."""
+        """The likeliest items; None if the bits do not tell the items apart."""
         import numpy as np
 
         distances, places = self._distances, None
@@ -271,14 +266,16 @@ class _Question:
         near = near if places is None else places[near]
         weights = self._weights(near)
         order = np.argsort(-weights, kind="stable")
+        if not self.codes.passages:  # else many may be of few items
+            order = order[: 2 * wanted]
         names, weights = self.codes.names[near[order]], weights[order]
-        if not (names > KEY).any():  # else many may be of few items
-            names, weights = names[: 2 * wanted], weights[: 2 * wanted]
-        items = np.sort(np.unique(names & KEY, return_index=True)[1])
-        if len(items) > wanted:  # those that weigh the same stay together: their ids will decide
-            names = names[weights >= weights[items[wanted - 1]]]
-        chosen: list[int] = np.unique(names).tolist()
-        return _Near(chosen, len(names))
+        keys = names & KEY
+        once = np.sort(np.unique(keys, return_index=True)[1])
+        vectors = len(np.unique(names)) if self.codes.passages else len(once)
+        if len(once) > wanted:  # those that weigh the same stay together: their ids will decide
+            once = once[weights[once] >= weights[once[wanted - 1]]]
+        chosen: list[int] = keys[once].tolist()
+        return _Near(chosen, 2 * vectors < len(names))
 
     def _weights(self, near: "NDArray[np.intp]") -> "NDArray[np.float32]":
         """The sum of the query's numbers where a code has its bits: better than counting them."""
@@ -356,7 +353,8 @@ def _with_more(
         codes = codes._replace(names=longer, words=wider)
     codes.names[codes.used : end] = names
     codes.words[:, codes.used : end] = _words(bits, len(names))
-    return codes._replace(used=end, through=through)
+    several = codes.passages or bool((codes.names[codes.used : end] > KEY).any())
+    return codes._replace(used=end, through=through, passages=several)
 
 
 def _words(bits: bytes, count: int) -> "NDArray[np.uint64]":

@@ -23,10 +23,11 @@ FROM unnest(%(keys)s::bigint[], %(events)s::text[], %(details)s::text[]) WITH OR
 JOIN items i ON i.key = w.key ORDER BY w.place;
 
 -- name: forget_old_notes
-DELETE FROM item_history h USING items i
-WHERE i.key = ANY(%(keys)s) AND h.item_id = i.id AND h.namespace = i.namespace AND h.key <= (
-  SELECT n.key FROM item_history n WHERE n.item_id = i.id AND n.namespace = i.namespace
-  ORDER BY n.key DESC LIMIT 1 OFFSET %(most)s);
+DELETE FROM item_history WHERE key = ANY(ARRAY(
+  SELECT o.key FROM items i CROSS JOIN LATERAL (
+    SELECT h.key FROM item_history h WHERE h.item_id = i.id AND h.namespace = i.namespace
+    ORDER BY h.key DESC OFFSET %(most)s) AS o
+  WHERE i.key = ANY(%(keys)s)));
 
 -- name: history
 SELECT namespace, item_id, extract(epoch FROM at)::float8, event, who, detail FROM item_history

@@ -3,9 +3,21 @@
 SELECT 1 FROM vectors WHERE fingerprint = :fingerprint LIMIT 1 OFFSET :few;
 
 -- name: exact
--- Every vector of this fingerprint that the filters leave is compared, and an item's best counts. Here and
--- below, a plus keeps SQLite from planning the query anew each time, lest another number want another plan:
--- that takes 0.2 ms.
+-- Every vector of this fingerprint that the filters leave is compared. Here and below, a plus keeps
+-- SQLite from planning the query anew each time, lest another number want another plan: that takes 0.2 ms.
+SELECT i.key, i.id, 1.0 - vec_distance_cosine(v.vector, :query) AS score
+FROM items i INDEXED BY items_seen
+CROSS JOIN vectors v ON v.item_key = i.key AND v.fingerprint = +:fingerprint
+WHERE true
+  -- include: filters
+ORDER BY score DESC, i.id, i.key LIMIT +:limit;
+
+-- name: has_passages
+-- A row if some item has several vectors.
+SELECT 1 FROM vectors WHERE fingerprint = :fingerprint AND passage > 0 LIMIT 1;
+
+-- name: exact_best
+-- As exact, where the best of an item's vectors counts. It takes a tenth longer.
 SELECT i.key, i.id, max(1.0 - vec_distance_cosine(v.vector, :query)) AS score
 FROM items i INDEXED BY items_seen
 CROSS JOIN vectors v ON v.item_key = i.key AND v.fingerprint = +:fingerprint
@@ -14,23 +26,13 @@ WHERE true
 GROUP BY i.key ORDER BY score DESC, i.id, i.key LIMIT +:limit;
 
 -- name: scored
--- Chosen vectors by their names: the item's key, and in the highest byte the passage. The filters come first: a
--- vector is 1.5 KB away, and they are not.
+-- The same for all vectors of chosen items. The filters come first: a vector is 1.5 KB away, and they are not.
 SELECT i.key, i.id, 1.0 - vec_distance_cosine(v.vector, :query) AS score
-FROM json_each(:names) n CROSS JOIN items i INDEXED BY items_seen ON i.key = n.value & 0xffffffffffffff
-CROSS JOIN vectors v ON v.item_key = i.key AND v.fingerprint = +:fingerprint AND v.passage = n.value >> 56
-WHERE true
-  -- include: filters
-ORDER BY score DESC, i.id, i.key;
-
--- name: best_of
--- The same for all vectors of chosen items.
-SELECT i.key, i.id, max(1.0 - vec_distance_cosine(v.vector, :query)) AS score
 FROM items i INDEXED BY items_seen
 CROSS JOIN vectors v ON v.item_key = i.key AND v.fingerprint = +:fingerprint
 WHERE i.key IN (SELECT value FROM json_each(:keys))
   -- include: filters
-GROUP BY i.key ORDER BY score DESC, i.id, i.key;
+ORDER BY score DESC, i.id, i.key;
 
 -- name: allowed
 -- Every item that the filters leave and that has a vector; neither its row nor its vector is read.
@@ -64,10 +66,12 @@ ORDER BY seq LIMIT 16384;
 SELECT count(*) FROM vectors WHERE fingerprint = :fingerprint;
 
 -- name: live_among
-SELECT count(*) FROM json_each(:names) n CROSS JOIN vectors v
-  ON v.item_key = n.value & 0xffffffffffffff AND v.fingerprint = :fingerprint AND v.passage = n.value >> 56;
+-- How many of these items have a vector.
+SELECT count(*) FROM vectors
+WHERE fingerprint = :fingerprint AND item_key IN (SELECT value FROM json_each(:keys)) AND passage = 0;
 
 -- name: live_names
+-- A vector by one number: the key of its item and, in the highest byte, its passage.
 SELECT item_key | (passage << 56) FROM vectors WHERE fingerprint = :fingerprint;
 
 -- name: sealed_through

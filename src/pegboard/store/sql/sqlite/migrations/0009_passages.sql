@@ -26,6 +26,7 @@ INSERT INTO sqlite_sequence (name, seq) SELECT 'vectors', seq FROM sqlite_sequen
 
 DROP TABLE old_vectors;
 CREATE INDEX vectors_fingerprint ON vectors (fingerprint);
+CREATE INDEX vectors_passages ON vectors (fingerprint) WHERE passage > 0;
 
 -- The text of tools is the same as before, so their vectors are good. Documents wait until they are queued anew.
 UPDATE fingerprints SET text_version = 3 WHERE text_version = 2;
