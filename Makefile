@@ -69,7 +69,7 @@ $(VENV)/bench: $(VENV)/dev
 KEEP ?= build/boards
 SIZES ?= 1000,10000,100000,1000000
 
-bench: $(VENV)/bench ## measure quality and speed; DATA=folder with retrieval/, scale/ and mcp/
+bench: $(VENV)/bench ## measure quality and speed; DATA=folder with retrieval/, scale/, mcp/ and openapi/
 	@test -d "$(DATA)" || { echo "say where the data is: make bench DATA=path/to/data"; exit 2; }
 	$(BIN)/python benchmarks/quality.py --data $(DATA) --keep $(KEEP)
 	$(BIN)/python benchmarks/ablation.py --data $(DATA) --keep $(KEEP) --texts
@@ -86,6 +86,7 @@ bench: $(VENV)/bench ## measure quality and speed; DATA=folder with retrieval/, 
 	$(BIN)/python benchmarks/context_cost.py --data $(DATA)
 	$(BIN)/python benchmarks/mcp_ingest.py --data $(DATA)
 	$(BIN)/python benchmarks/mcp_load.py --data $(DATA)
+	$(BIN)/python benchmarks/openapi_ingest.py --data $(DATA)
 	PYTHONPATH=scripts $(BIN)/python benchmarks/postgres_quality.py --data $(DATA) --keep $(KEEP)
 	PYTHONPATH=scripts $(BIN)/python benchmarks/postgres_scale.py --data $(DATA)
 	PYTHONPATH=scripts $(BIN)/python benchmarks/postgres_workers.py

@@ -61,7 +61,11 @@ def folder_for(keep: Path | None) -> Iterator[Path]:
 def board_file(folder: Path, name: str) -> Path:
     """A board is used again only by the code that would build it the same way."""
     root = Path(pegboard.__file__).parent
-    parts = [root / "text.py", *sorted(root.glob("embed/*.py")), *sorted(root.glob("sources/*.py"))]
+    parts = [
+        root / "text.py",
+        *sorted(root.glob("embed/*.py")),
+        *sorted(root.glob("sources/**/*.py")),
+    ]
     parts += sorted(path for path in root.glob("store/**/*") if path.suffix in (".py", ".sql"))
     stamp = hashlib.sha256(b"".join(path.read_bytes() for path in parts)).hexdigest()[:10]
     return folder / f"{name}-{stamp}.db"

@@ -267,6 +267,31 @@ def postgres_scale(result: Result) -> list[str]:
     return [*lines, "", *checks(result)] if result["checks"] else lines
 
 
+def openapi_ingest(result: Result) -> list[str]:
+    real = result["real"]
+    rows = [
+        ["services", len(real["services"])],
+        ["operations in the documents", real["operations in the files"]],
+        *([name, real[name]] for name in OPENAPI_FIGURES),
+    ]
+    names = ("recall@1", "recall@5", "recall@10", "ndcg@10")
+    asked = [
+        [name, *three(result["restbench"][name], names)]
+        for name in ("hybrid", "vector", "bm25", "MiniLM")
+    ]
+    lines = [*table(["the twelve real documents", ""], rows), ""]
+    lines += [*table(["restbench, through the documents", *names], asked), ""]
+    return [*lines, *checks(result)]
+
+
+OPENAPI_FIGURES = (
+    "ms an operation, without embedding",
+    "ms an operation, embedding",
+    "share outside embedding",
+    "second sync / first sync",
+)
+
+
 TABLES: dict[str, Callable[[Result], list[str]]] = {
     "quality": quality,
     "ablation": ablation,
@@ -281,6 +306,7 @@ TABLES: dict[str, Callable[[Result], list[str]]] = {
     "cold_start": cold_start,
     "mcp_ingest": mcp_ingest,
     "mcp_load": mcp_load,
+    "openapi_ingest": openapi_ingest,
     "context_cost": context_cost,
 }
 

@@ -383,7 +383,7 @@ NUMBERS = {"fingerprint": 1, "dimension": 256, "limit": 5}
         ("more_than", "SEARCH vectors USING COVERING INDEX vectors_fingerprint (fingerprint=?)"),
         ("live_among", "SEARCH vectors USING COVERING INDEX sqlite_autoindex_vectors_1"),
         ("exact_best", "SCAN i USING COVERING INDEX items_seen"),
-        ("has_passages", "SEARCH vectors USING COVERING INDEX vectors_passages (fingerprint=?)"),
+        ("has_passages", "SEARCH vectors USING INDEX vectors_passages (fingerprint=?)"),
         ("passage_scores", "SEARCH vectors USING INDEX sqlite_autoindex_vectors_1 (item_key=? AND"),
         ("block_counts", "SEARCH v USING COVERING INDEX vectors_fingerprint (fingerprint=? AND"),
     ],

@@ -54,30 +54,36 @@ SELECT pg_advisory_xact_lock(hashtextextended('pegboard links of ' || current_sc
 -- name: misled
 -- Links that mean something else than is written, by what is on the board now. See the port for what comes
 -- before what; of several that come first, none is meant.
-WITH called (link, target_key, way) AS (
-  SELECT l.key, t.key, 1 FROM item_links l JOIN items t ON t.id = l.target
+WITH link AS MATERIALIZED (
+  SELECT l.key, l.relation, l.target, l.target_key, i.key AS item_key, i.namespace, i.kind, i.source, i.author
+  FROM item_links l JOIN items i ON i.key = l.item_key AND i.namespace = l.namespace),
+called AS (
+  SELECT 1 AS way, l AS link, t.key, t.namespace, t.kind, t.source, t.author, t.visibility
+  FROM link l JOIN items t ON t.id = l.target WHERE t.active
   UNION ALL
-  SELECT l.key, t.key, 2 FROM item_links l JOIN items t ON t.short_name = l.target
+  SELECT 2, l, t.key, t.namespace, t.kind, t.source, t.author, t.visibility
+  FROM link l JOIN items t ON t.short_name = l.target WHERE t.active AND t.key <> l.item_key
+  UNION ALL -- its own name is no other's
+  SELECT 3, l, t.key, t.namespace, t.kind, t.source, t.author, t.visibility
+  FROM link l JOIN items t ON t.name = l.target WHERE t.active AND t.key <> l.item_key
   UNION ALL
-  SELECT l.key, t.key, 3 FROM item_links l JOIN items t ON t.name = l.target
-  UNION ALL
-  SELECT l.key, t.key, 3 FROM item_links l
-  JOIN items i ON i.key = l.item_key AND i.namespace = l.namespace AND i.kind = 'knowledge'
-  JOIN items t ON t.kind = 'knowledge' AND split_part(t.id, ':', -1) = l.target),
-ranked (link, target_key, target_namespace, place) AS (
-  SELECT c.link, t.key, t.namespace, rank() OVER (PARTITION BY c.link ORDER BY c.way, t.namespace <> i.namespace,
-    t.kind <> CASE l.relation WHEN 'uses' THEN 'tool' ELSE i.kind END, t.source <> i.source)
-  FROM called c JOIN item_links l ON l.key = c.link
-  JOIN items i ON i.key = l.item_key AND i.namespace = l.namespace
-  JOIN items t ON t.key = c.target_key
-  WHERE t.active AND t.namespace IN (i.namespace, 'public')
-    AND (t.visibility = 'public' OR t.author = i.author)
-    AND (c.way = 1 OR t.key <> i.key)), -- its own name is no other's
-meant (link, target_key, target_namespace) AS (
-  SELECT link, min(target_key), min(target_namespace) FROM ranked WHERE place = 1
-  GROUP BY link HAVING min(target_key) = max(target_key))
-SELECT l.key, m.target_key, m.target_namespace FROM item_links l LEFT JOIN meant m ON m.link = l.key
-WHERE l.target_key IS DISTINCT FROM m.target_key;
+  SELECT 3, l, t.key, t.namespace, t.kind, t.source, t.author, t.visibility
+  FROM link l JOIN items t ON split_part(t.id, ':', -1) = l.target AND t.kind = 'knowledge' AND l.kind = 'knowledge'
+  WHERE t.active AND t.key <> l.item_key),
+ranked AS (
+  SELECT (c.link).key AS link, (c.link).target_key AS before, c.key, c.namespace,
+    rank() OVER (PARTITION BY (c.link).key ORDER BY c.way, c.namespace <> (c.link).namespace,
+      c.kind <> CASE (c.link).relation WHEN 'uses' THEN 'tool' ELSE (c.link).kind END,
+      c.source <> (c.link).source) AS place
+  FROM called c WHERE c.namespace IN ((c.link).namespace, 'public')
+    AND (c.visibility = 'public' OR c.author = (c.link).author)),
+meant AS (
+  SELECT link, before, CASE WHEN min(key) = max(key) THEN min(key) END AS key, min(namespace) AS namespace
+  FROM (
+    SELECT link, before, key, namespace FROM ranked WHERE place = 1
+    UNION ALL SELECT key, target_key, NULL, NULL FROM link) AS found
+  GROUP BY link, before)
+SELECT link, key, CASE WHEN key IS NOT NULL THEN namespace END FROM meant WHERE key IS DISTINCT FROM before;
 
 -- name: lead
 UPDATE item_links l SET target_key = w.target_key, target_namespace = w.target_namespace
