@@ -15,6 +15,7 @@ from pegboard.cli import render
 from pegboard.cli.shared import NO_SOURCE, command_options, notice, progress_bar, stop_on_signals
 from pegboard.config import PROJECT_FILE, env_name, known_settings
 from pegboard.errors import BoardReadOnly, SourceError, UsageError
+from pegboard.model import SourceRecord
 
 
 @click.command()
@@ -136,6 +137,20 @@ def finish_adding(reading: Reading | None, *, as_json: bool) -> None:
         click.echo('next: pegboard search "..."' if reading else "next: pegboard sync")
 
 
+def tell_added(
+    pegboard: Pegboard, record: SourceRecord, *, sync: bool, as_json: bool, note: str = ""
+) -> None:
+    """What was added and, unless that is left to a later sync, what it has brought."""
+    if not as_json:
+        click.echo(f"added {record.name}: {record.location}")
+    reading = read_now(pegboard, [record.name], as_json=as_json) if sync else None
+    if as_json:
+        report = reading.report(record.name) if reading else None
+        render.print_json(record._asdict() | {"sync": report})
+    notice(*filter(None, [note]))
+    finish_adding(reading, as_json=as_json)
+
+
 @add.command("folder")
 @click.argument("path", type=click.Path(path_type=Path), required=False)
 @click.option("--user", is_flag=True, help="Your own folder, ~/.ai, instead of PATH.")
@@ -167,14 +182,7 @@ def add_folder(
         )
     with Pegboard.open(board) as pegboard:
         record = pegboard.add_folder(folder, name=name, namespace=namespace)
-        if not as_json:
-            click.echo(f"added {record.name}: {record.location}")
-        reading = None if no_sync else read_now(pegboard, [record.name], as_json=as_json)
-    if as_json:
-        sync = reading.report(record.name) if reading else None
-        render.print_json(record._asdict() | {"sync": sync})
-    notice(*filter(None, [left_beside(record)]))
-    finish_adding(reading, as_json=as_json)
+        tell_added(pegboard, record, sync=not no_sync, as_json=as_json, note=left_beside(record))
 
 
 @click.command()
