@@ -7,12 +7,15 @@ from hypothesis import strategies as st
 import pegboard.text
 from making import clean_text, items, make_item
 from pegboard.content import Signature, Version
-from pegboard.model import Visibility
+from pegboard.model import Kind, Visibility
 from pegboard.text import (
     MAX_BODY,
     MAX_EMBEDDED,
+    MAX_PASSAGES,
     MAX_WORD,
     PART_MARK,
+    PASSAGE_MARK,
+    embedded_passages,
     embedding_text,
     first_sentence,
     fold,
@@ -20,6 +23,7 @@ from pegboard.text import (
     index_fields,
     name_key,
     parameters,
+    passages,
     prose,
     sections,
     signature,
@@ -171,6 +175,23 @@ def test_only_the_beginning_of_a_long_body_is_indexed():
     assert "needl" not in index_fields(make_item(body=body)).body
 
 
+def test_a_document_is_found_by_the_words_of_far_more_of_it():
+    body = "word " * (MAX_BODY // 2) + "needle"
+    assert "needl" in index_fields(make_item(body=body, kind=Kind.KNOWLEDGE)).body.split()
+
+
+def test_a_word_counts_once_in_a_document_and_as_often_as_it_stands_in_a_tool():
+    body = "# Letters\n\nletter letter stamp"
+    assert index_fields(make_item(body=body, kind=Kind.SKILL)).body == "letter stamp"
+    assert index_fields(make_item(body=body)).body == "letter letter letter stamp"
+
+
+def test_headings_of_a_document_count_as_its_description():
+    document = make_item(body="# Stamps\n\nx", kind=Kind.SKILL, description="Send a letter.")
+    assert index_fields(document).description == "send a letter stamp"
+    assert index_fields(document._replace(kind=Kind.TOOL)).description == "send a letter"
+
+
 def test_the_text_to_embed_says_what_the_item_is_for():
     item = make_item(
         "createIssue",
@@ -225,15 +246,24 @@ def test_ids_origins_and_audit_fields_never_change_the_text_to_embed(item, field
 
 @costly
 @given(item=items())
-def test_the_text_to_embed_is_bounded_of_two_lines_at_most_and_always_the_same(item):
+def test_each_passage_is_bounded_of_two_lines_at_most_and_always_the_same(item):
     text = embedding_text(item)
-    parts = text.split(PART_MARK)
     assert text == embedding_text(item)
-    assert len(parts) <= 2
-    assert all(len(part) <= MAX_EMBEDDED for part in parts)
-    assert all(part == " ".join(part.split()) for part in parts)
-    assert len(parts) == 1 or all(parts)
     assert source_hash(text) == source_hash(embedding_text(item))
+    assert 1 <= len(embedded_passages(text)) <= MAX_PASSAGES
+    for passage in embedded_passages(text):
+        parts = passage.split(PART_MARK)
+        assert len(parts) <= 2
+        assert all(len(part) <= MAX_EMBEDDED for part in parts)
+        assert all(part == " ".join(part.split()) for part in parts)
+        assert len(parts) == 1 or all(parts)
+
+
+@costly
+@given(item=items(kind=st.just(Kind.TOOL)))
+def test_a_tool_has_one_passage_whatever_its_body(item):
+    assert embedded_passages(embedding_text(item)) == [passages(item)[0].text]
+    assert embedding_text(item._replace(body="# Other\n\nbody")) == embedding_text(item)
 
 
 def test_a_long_text_to_embed_is_cut():
@@ -253,6 +283,85 @@ def test_spacing_does_not_change_the_text_to_embed(spaces):
 def test_composed_and_decomposed_accents_give_the_same_text():
     texts = {embedding_text(make_item(description=each)) for each in ("café", "cafe\u0301")}
     assert len(texts) == 1
+
+
+HANDBOOK = """Who carries the pager, and what to do.
+
+# On-call handbook
+
+## When it rings
+
+Acknowledge within five minutes.
+
+## Pay
+
+A week is worth 350 euros.
+"""
+
+
+def test_a_document_has_a_passage_for_what_it_is_and_one_for_each_part():
+    item = make_item(
+        "On-call handbook",
+        kind=Kind.KNOWLEDGE,
+        description="Everything about the pager.",
+        tags=("pager",),
+        body=HANDBOOK,
+    )
+    assert [(each.heading, each.text) for each in passages(item)] == [
+        ("", f"On call handbook{PART_MARK}Everything about the pager. pager"),
+        ("", f"On call handbook{PART_MARK}Who carries the pager, and what to do."),
+        (
+            "When it rings",
+            f"On call handbook. When it rings{PART_MARK}Acknowledge within five minutes.",
+        ),
+        ("Pay", f"On call handbook. Pay{PART_MARK}A week is worth 350 euros."),
+    ]
+    assert embedding_text(item) == PASSAGE_MARK.join(each.text for each in passages(item))
+
+
+def test_what_a_skill_is_includes_its_headings():
+    skill = make_item("pdf-forms", kind=Kind.SKILL, description="Fill in forms.", body=HANDBOOK)
+    told = "Fill in forms. On-call handbook, When it rings, Pay"
+    assert passages(skill)[0].text == f"pdf forms{PART_MARK}{told}"
+    assert len(passages(skill)) == 4
+
+
+def test_what_a_directive_takes_is_among_its_steps():
+    directive = make_item(
+        "deploy",
+        kind=Kind.DIRECTIVE,
+        description="Bring it out.",
+        body="1. tag: Tag it.\n\n2. ship: Ship it.",
+        input_schema={"type": "object", "properties": {"stage": {"description": "Where to"}}},
+    )
+    [_, steps] = passages(directive)
+    assert steps.text == f"deploy{PART_MARK}1. tag: Tag it. 2. ship: Ship it. - stage: Where to"
+
+
+@pytest.mark.parametrize("description", ["", "Rinse the pipe.", "Rinse the pipe.  Then wait."])
+def test_a_short_document_without_a_description_of_its_own_has_one_passage(description):
+    body = "Rinse the pipe.\nThen wait. Error 8 means that the tray is out."
+    note = make_item("Coffee", kind=Kind.KNOWLEDGE, description=description, body=body)
+    told = "Rinse the pipe. Then wait. Error 8 means that the tray is out"
+    assert embedding_text(note) == f"Coffee{PART_MARK}{told}"
+
+
+def test_a_document_whose_name_says_nothing_is_embedded_by_its_parts():
+    note = make_item("!", category="", kind=Kind.KNOWLEDGE, description="", body=HANDBOOK)
+    assert [each.heading for each in passages(note)] == [
+        "",
+        "On-call handbook > When it rings",
+        "On-call handbook > Pay",
+    ]
+
+
+def test_the_text_of_the_longest_document_can_be_queued_by_any_caller():
+    """Rights on PostgreSQL let nobody queue more than 100,000 characters."""
+    heads = "".join(f"{'#' * n} {'h' * 200}\n" for n in range(1, 7))
+    body = "\n\n".join(f"# {n}\n{heads}{'word ' * 5000}" for n in range(20))
+    item = make_item("x" * 200, kind=Kind.KNOWLEDGE, description="d" * 100_000, body=body)
+    assert len(passages(item)) == MAX_PASSAGES
+    assert len(embedding_text(item)) <= 100_000
 
 
 @pytest.mark.parametrize("name", ["!", "___", "...", " "])

@@ -68,8 +68,9 @@ def _sections(body: str) -> Iterator[_Section]:
         if found:
             yield section
             level = len(found[1])
-            title = _CLOSING.sub("", line[found.end() :].rstrip()).strip()[:LONGEST_HEADING]
-            above = [*(each for each in above if each[0] < level), (level, _plain(title))]
+            title = _plain(_CLOSING.sub("", line[found.end() :].rstrip()))
+            title = title[:LONGEST_HEADING].strip()
+            above = [*(each for each in above if each[0] < level), (level, title)]
             section = _Section(tuple(title for _, title in above), [[]])
         elif line.strip() or fence:
             section.blocks[-1].append(line)

@@ -3,9 +3,10 @@
 import pytest
 from serve_parts import text_of, with_client
 
+from pegboard.content import Link
 from pegboard.model import Filters
 
-ORDINARY = {"category", "tag", "kind", "type", "source", "namespace", "skill"}
+ORDINARY = {"category", "tag", "kind", "type", "source", "namespace", "skill", "linked_with"}
 
 
 @pytest.fixture
@@ -45,6 +46,17 @@ def test_a_skill_that_no_tool_has_is_an_empty_answer_with_a_notice(assigned, ask
         "the filters may leave out what you need; try without them"
     ]
     assert "try without them" in text_of(result)
+
+
+def test_what_is_linked_with_an_item_can_be_asked_for(board, ask):
+    [mail] = board.store.items.named("send_email")
+    linking = mail.item._replace(links=(Link("related", "post_message"),))
+    board.store.items.put([linking], board.target)
+    board.store.curation.resolve_links()
+    for name, expected in (("post_message", {"mail"}), (mail.item.id, {"chat"})):
+        result = ask("search_tools", query="send a message", threshold=0, linked_with=name)
+        assert categories(result) == expected
+    assert ask("search_tools", query="send a message", linked_with="nothing").is_error
 
 
 def test_without_a_filter_no_filter_is_blamed(assigned, ask):

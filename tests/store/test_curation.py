@@ -7,6 +7,7 @@ import pytest
 
 from making import (
     SOURCE,
+    by_hand,
     entry_of,
     hang,
     later,
@@ -473,6 +474,53 @@ def test_links_that_stay_keep_their_meaning_when_others_come_and_go(store):
     assert outward(store, letters) == {}
     store.items.put([skill("letters", "send", "send")], None)
     assert list(outward(store, letters)) == ["send"]
+
+
+def by_sql(store):
+    rows = by_hand(
+        store,
+        "SELECT from_zettel_id, to_zettel_id, relationship_type FROM knowledge_relationships",
+    )
+    return sorted(tuple(row) for row in rows)
+
+
+WRITE = (
+    "INSERT INTO knowledge_relationships (from_zettel_id, to_zettel_id, relationship_type)"
+    " VALUES (:from, :to, :relation)"
+)
+
+
+def test_what_entries_say_is_read_under_the_name_of_old_beside_what_was_written(postgres_store):
+    store = postgres_store
+    first = note("first", Link("extends", "second"), Link("extends", "send"), Link("x", "nowhere"))
+    second = note("second")
+    put(store, first, second, SEND)
+    said = (first.id, second.id, "extends")
+    assert by_sql(store) == [said]
+    by_hand(store, WRITE, **{"from": second.id, "to": first.id, "relation": "contradicts"})
+    by_hand(store, WRITE, **dict(zip(("from", "to", "relation"), said, strict=True)))
+    written = (second.id, first.id, "contradicts")
+    assert by_sql(store) == sorted([said, written])
+    by_hand(store, "UPDATE knowledge_relationships SET relationship_type = 'denies'"
+            " WHERE relationship_type = 'contradicts'")  # fmt: skip
+    assert by_sql(store) == sorted([said, (*written[:2], "denies")])
+    for _ in range(2):
+        by_hand(store, "DELETE FROM knowledge_relationships")
+        assert by_sql(store) == [said]
+    store.curation.deactivate(entry_of(store, second), "mia", "")
+    assert by_sql(store) == []
+
+
+def test_what_was_written_for_entries_ties_them_as_well(postgres_store):
+    store = postgres_store
+    first, second = note("first"), note("second")
+    put(store, first, second)
+    by_hand(store, WRITE, **{"from": first.id, "to": second.id, "relation": "denies"})
+    assert outward(store, first) == {second.id: second.id}
+    [tie] = store.curation.ties(entry_of(store, second).key)
+    assert (tie.relation, tie.outward, tie.id) == ("denies", False, first.id)
+    assert found(store, linked=(first.id,)) == ["second"]
+    assert found(store, linked=(second.id,)) == ["first"]
 
 
 # Filters.

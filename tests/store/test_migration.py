@@ -8,6 +8,7 @@ import pytest
 from making import entry_of, make_item, word_hits
 from pegboard.app import Pegboard
 from pegboard.board.find import Ask, FindSettings, find
+from pegboard.calls import OnChange
 from pegboard.model import Filters, Mode, PutReport
 from pegboard.settings import EmbedSettings, Settings
 from pegboard.store.planning import content_hash
@@ -145,5 +146,25 @@ def test_an_item_from_before_skills_has_none_and_is_not_taken_for_changed(tmp_pa
     assert word_hits(store, ["send"], Filters(skills=("letters",))) == []
     assert store.items.put([item._replace(skills=("letters",))], None) == PutReport(changed=1)
     assert [h.id for h in word_hits(store, ["send"], Filters(skills=("letters",)))] == [item.id]
+    assert store.check() == []
+    store.close()
+
+
+def test_what_was_held_back_before_there_was_a_word_for_it_still_is(tmp_path):
+    item = make_item("send")
+    connection = _made(tmp_path / "board.db", 7)
+    _put_as_of_old(connection, 1, item)
+    connection.execute(
+        "UPDATE items SET active = 0, drift = 'changed', approved_hash = 'of what it was';"
+        "INSERT INTO approved_definitions VALUES (1, '{}')"
+    )
+    connection.close()
+    store = SqliteStore(tmp_path / "board.db")
+    store.items.put([item], None, on_change=OnChange.WARN)
+    [change] = store.items.changed()
+    assert not change.entry.active
+    assert store.items.approve([change.entry], None) == 1
+    assert [hit.id for hit in word_hits(store, ["send"])] == [item.id]
+    assert (change.entry.item.links, change.entry.item.permissions) == ((), ())
     assert store.check() == []
     store.close()

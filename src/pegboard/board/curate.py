@@ -24,11 +24,15 @@ class Curating:
         """The item with this name, also one that cannot be found, by its id or `namespace/id`."""
         try:
             return describe(self._store, name)
-        except ItemNotFound:
+        except ItemNotFound as error:
             for namespace, item_id in _readings(name):
                 if found := self._store.items.get(item_id, namespace):
                     return found
-            raise
+            raise ItemNotFound(
+                error.message,
+                "what is not active has to be named by its whole id; "
+                "look for it: pegboard search --state inactive",
+            ) from error
 
     def describe(self, name: str, text: str, by: str) -> Entry:
         """Give an item a description of one's own, which holds until it is reset."""

@@ -41,6 +41,7 @@ FILTERS = {
     "source": ("sources", "Only from these."),
     "namespace": ("namespaces", "Only in these."),
     "skill": ("skills", "Only tools that these use."),
+    "linked_with": ("linked", "Only what links to these, or they to it."),
 }
 """Of the filters, those that an agent can know the values of: each costs it context."""
 

@@ -1,0 +1,196 @@
+"""describe, deactivate, activate, history, links and rejections."""
+
+import getpass
+import io
+import sys
+
+import pytest
+
+REFUND = "mcptools:payments:refund_payment"
+SAID = "Give a customer their money back."
+
+
+@pytest.fixture(autouse=True)
+def logged_in(monkeypatch):
+    monkeypatch.setattr(getpass, "getuser", lambda: "mia")
+
+
+@pytest.fixture
+def linked(pegboard, desk):
+    """A project with a skill that uses one of two tools, and one that is not there."""
+    tools = desk / ".ai" / "tools" / "mail"
+    tools.mkdir(parents=True)
+    for name in ("send", "stamp"):
+        text = f'def run(to: str):\n    """Does {name} letters."""\n'
+        (tools / f"{name}.py").write_text(text, "utf-8")
+    skill = desk / ".ai" / "skills" / "letters"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text(
+        "---\nname: letters\ndescription: How we write letters.\n"
+        "tools: [send, weigh]\n---\n# How\n",
+        "utf-8",
+    )
+    for command in (("init",), ("add", "folder", ".ai", "--no-sync")):
+        assert pegboard(*command).code == 0
+    return pegboard("sync")
+
+
+# describe
+
+
+def test_describe_shows_what_the_source_says(pegboard, board):
+    ran = pegboard("describe", "refund_payment")
+    assert ran.out.splitlines() == [REFUND, "  as its source describes it", "", SAID]
+
+
+def test_a_description_is_set_shown_found_and_reset(pegboard, board):
+    ran = pegboard("describe", REFUND, "--set", "Undo a purchase.")
+    assert ran.out.splitlines() == [
+        *(REFUND, "  described by mia, just now", ""),
+        *("Undo a purchase.", "", "Its source says:", SAID),
+    ]
+    assert pegboard("search", "purchase", "--mode", "bm25").code == 0
+    assert pegboard("sync", "--full", "--json").code == 0
+    told = pegboard("describe", REFUND, "--json").json
+    assert told.pop("override_at") > 0
+    assert told == {
+        "id": REFUND,
+        "namespace": "public",
+        "description": "Undo a purchase.",
+        "description_source": "manual",
+        "manual_override": True,
+        "override_by": "mia",
+        "imported_description": SAID,
+    }
+    assert pegboard("describe", REFUND, "--reset", "--json").json["description"] == SAID
+    assert pegboard("search", "purchase", "--mode", "bm25").code == 1
+    assert "5 ready, 0 pending" in pegboard("status").out
+    assert pegboard("doctor").code == 0
+
+
+def test_a_description_comes_from_a_file_or_from_standard_input(pegboard, board, desk, monkeypatch):
+    (desk / "text.md").write_text("Undo a\npurchase.\n", "utf-8")
+    told = pegboard("describe", REFUND, "--file", "text.md", "--by", "ben", "--json").json
+    assert (told["description"], told["override_by"]) == ("Undo a\npurchase.", "ben")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("From a pipe.\n"))
+    told = pegboard("describe", REFUND, "--set", "-", "--json").json
+    assert told["description"] == "From a pipe."
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (("--set", ""), "the description is empty"),
+        (("--set", "x", "--reset"), "do not go together"),
+        (("--set", "a\u202eb"), "cannot see"),
+        (("--file", "nowhere.txt"), "cannot be read"),
+        (("--file", "latin.txt"), "no text in UTF-8"),
+        (("--file", "long.txt"), "too long"),
+    ],
+)
+def test_a_description_that_cannot_be_taken_is_refused(pegboard, board, desk, args, told):
+    (desk / "latin.txt").write_bytes(b"caf\xe9")
+    (desk / "long.txt").write_bytes(b"x" * 1_000_001)
+    ran = pegboard("describe", REFUND, *args)
+    assert (ran.code, told in ran.err) == (2, True), ran.err
+
+
+def test_an_item_that_is_not_there_cannot_be_described(pegboard, board):
+    ran = pegboard("describe", "nothing", "--set", "x")
+    assert ran.code == 7
+    assert "--state inactive" in ran.err
+
+
+# deactivate and activate
+
+
+def test_an_item_is_switched_off_and_on(pegboard, board):
+    ran = pegboard("deactivate", "refund_payment", "--reason", "It is not ready.")
+    assert ran.out == f"{REFUND} is switched off\n"
+    assert pegboard("search", "refund", "--mode", "bm25").code == 1
+    assert pegboard("sync").code == 0
+    assert pegboard("search", "refund", "--mode", "bm25").code == 1
+    assert "switched off by mia just now: It is not ready." in pegboard("show", REFUND).out
+    assert pegboard("activate", "refund_payment").code == 7
+    told = pegboard("activate", REFUND, "--by", "ben", "--json").json
+    assert (told["active"], told["off_at"], told["drift"]) == (True, None, "none")
+    assert pegboard("search", "refund", "--mode", "bm25").code == 0
+    ran = pegboard("activate", REFUND)
+    assert (ran.code, "it is active" in ran.err) == (2, True)
+
+
+def test_what_is_gone_meanwhile_is_said_when_it_is_switched_on(pegboard, board, tools):
+    pegboard("deactivate", REFUND)
+    tools.path("payments/refund_payment").unlink()
+    pegboard("sync")
+    assert "gone from its source" in pegboard("activate", REFUND).out
+
+
+# history
+
+
+def test_history_has_the_newest_first_and_outlives_the_item(pegboard, board):
+    assert pegboard("history", REFUND).out == "nothing has happened to it since it came\n"
+    pegboard("deactivate", REFUND, "--reason", "It is not ready.")
+    pegboard("activate", REFUND, "--by", "ben")
+    pegboard("remove", "tools")
+    lines = pegboard("history", REFUND).out.splitlines()
+    assert [line.split("  ", 1)[1] for line in lines] == [
+        "purged: source tools was removed",
+        "activated by ben",
+        "deactivated by mia: It is not ready.",
+    ]
+    told = pegboard("history", REFUND, "--json").json
+    assert [each["event"] for each in told] == ["purged", "activated", "deactivated"]
+    assert set(told[0]) == {"namespace", "id", "at", "event", "by", "detail"}
+    assert pegboard("history", "nothing").code == 7
+
+
+# links
+
+
+def test_a_sync_tells_of_links_that_lead_nowhere(linked, pegboard):
+    assert "1 link leads nowhere; see: pegboard links --unresolved" in linked.out
+    ran = pegboard("links", "--unresolved")
+    assert ran.out == "skills::letters  uses  weigh\n"
+    [told] = pegboard("links", "--unresolved", "--json").json
+    assert (told["id"], told["relation"], told["target"]) == ("skills::letters", "uses", "weigh")
+
+
+def test_links_are_shown_from_both_ends(linked, pegboard):
+    ran = pegboard("links", "letters")
+    assert ran.out.splitlines() == [
+        "  uses tools:mail:send",
+        "  uses weigh, which leads nowhere",
+    ]
+    assert pegboard("links", "send").out == "  skills::letters uses it\n"
+    assert "  skills::letters uses it" in pegboard("show", "send").out
+    assert pegboard("show", "send", "--json").json["ties"][0]["id"] == "skills::letters"
+    assert pegboard("links", "stamp").out == "it has no links\n"
+    assert pegboard("links").code == pegboard("links", "send", "--unresolved").code == 2
+
+
+def test_tools_are_found_by_the_skill_that_uses_them(linked, pegboard):
+    for option in ("--skill", "--linked"):
+        ran = pegboard("search", "letters", "--mode", "bm25", option, "letters", "--json")
+        assert [hit["id"] for hit in ran.json] == ["tools:mail:send"]
+    assert pegboard("search", "letters", "--linked", "nothing").code == 7
+
+
+# rejections
+
+
+def test_rejections_are_listed_by_source_and_go_when_they_are_put_right(pegboard, board, tools):
+    tools.raw("mail/broken", b"def run(:\n")
+    pegboard("sync")
+    ran = pegboard("rejections")
+    assert "tools / mcptools/mail/broken.py" in ran.out
+    assert ran.out.endswith("1 refused\n")
+    assert pegboard("status", "--rejections").out == ran.out
+    [told] = pegboard("rejections", "--source", "tools", "--json").json
+    assert told["origin"] == "mcptools/mail/broken.py"
+    assert told["rejected_at"] > 0
+    assert pegboard("rejections", "--source", "other").out == "0 refused\n"
+    tools.write("mail/broken", "It is well now.")
+    pegboard("sync")
+    assert pegboard("rejections", "--json").json == []
