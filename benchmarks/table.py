@@ -12,6 +12,7 @@ HERE = Path(__file__).parent
 MARK = "<!-- figures: {} -->"
 
 Result = dict[str, Any]
+KINDS = ("recall@1", "recall@5", "ndcg@10")
 
 
 def main() -> None:
@@ -116,6 +117,20 @@ def scripts(result: Result) -> list[str]:
     columns = list(result["recall@5"]["bm25"])
     rows = [[mode, *three(row, columns)] for mode, row in result["recall@5"].items()]
     return [*table([f"recall@5 of {result['queries']}", *columns], rows), "", *checks(result)]
+
+
+def kinds(result: Result) -> list[str]:
+    lines: list[str] = []
+    for name, found in result["sets"].items():
+        ways = [way for way in found if way != "board"]
+        rows = [
+            [part, row["queries"], *(" / ".join(three(found[way][part], KINDS)) for way in ways)]
+            for part, row in found[ways[0]].items()
+        ]
+        counted = ", ".join(f"{n} {kind}" for kind, n in found["board"].items())
+        lines += [f"`{name}`: {counted}.", ""]
+        lines += [*table(["questions for", "", *ways], rows), ""]
+    return [*lines, *checks(result)]
 
 
 def tokens(result: Result) -> list[str]:
@@ -298,6 +313,7 @@ TABLES: dict[str, Callable[[Result], list[str]]] = {
     "no_tool": no_tool,
     "typing_errors": typing_errors,
     "scripts": scripts,
+    "kinds": kinds,
     "tokens": tokens,
     "growth": growth,
     "postgres_quality": postgres_quality,

@@ -40,4 +40,6 @@ hits = st.builds(
     signature=clean_text | st.just("f(" + "long: string, " * 60 + ")"),
     score=st.floats(0, 1),
     like_it=st.lists(st.just(ItemId("a:b:c")), max_size=3).map(tuple),
+    kind=st.sampled_from(Kind),
+    passage=st.sampled_from(["", "Pay: The allowance is 350 euros."]) | clean_text,
 )

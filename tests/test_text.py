@@ -319,11 +319,14 @@ def test_a_document_has_a_passage_for_what_it_is_and_one_for_each_part():
     assert embedding_text(item) == PASSAGE_MARK.join(each.text for each in passages(item))
 
 
-def test_what_a_skill_is_includes_its_headings():
+def test_the_passages_of_a_skill_are_called_by_its_headings():
     skill = make_item("pdf-forms", kind=Kind.SKILL, description="Fill in forms.", body=HANDBOOK)
-    told = "Fill in forms. On-call handbook, When it rings, Pay"
-    assert passages(skill)[0].text == f"pdf forms{PART_MARK}{told}"
-    assert len(passages(skill)) == 4
+    assert passages(skill)[0].text == f"pdf forms{PART_MARK}Fill in forms"
+    assert [each.label for each in passages(skill)[1:]] == [
+        "pdf forms",
+        "pdf forms. On-call handbook > When it rings",
+        "pdf forms. On-call handbook > Pay",
+    ]
 
 
 def test_what_a_directive_takes_is_among_its_steps():

@@ -187,7 +187,8 @@ def passages(item: Item) -> tuple[Passage, ...]:
 
     Each has two parts that are embedded by themselves: what it is called, and what it says. The
     category is not among them: measured on seven sets, it blurs more than it tells
-    (docs/decisions/0006-ranking.md). A short body without a description of its own is one.
+    (docs/decisions/0006-ranking.md). Nor are headings among what an item is: they are what its
+    passages are called. A short body stands in the place of a description that it begins with.
     """
     described = prose(item.description)
     further = [] if item.kind is Kind.TOOL else _further(item)
@@ -207,7 +208,6 @@ def _itself(item: Item, described: str) -> Passage:
         item.routing_domain,
         item.semantic_namespace,
         ", ".join(item.target_personas),
-        ", ".join(_headings(item)) if item.kind is Kind.SKILL else "",
     ]
     told = _one_line(". ".join(part.strip().rstrip(".") for part in body if part.strip()))
     label = _one_line(spoken(item.name))

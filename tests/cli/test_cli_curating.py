@@ -98,7 +98,7 @@ def test_a_description_that_cannot_be_taken_is_refused(pegboard, board, desk, ar
 def test_an_item_that_is_not_there_cannot_be_described(pegboard, board):
     ran = pegboard("describe", "nothing", "--set", "x")
     assert ran.code == 7
-    assert "--state inactive" in ran.err
+    assert "--state all" in ran.err
 
 
 # deactivate and activate

@@ -8,7 +8,7 @@ from making_hits import make_hit
 from pegboard.answers import Answer, Explanation, HitFact, WordFact
 from pegboard.cli.answers import Form, print_answer
 from pegboard.cli.render import cells, clipped
-from pegboard.model import ItemId
+from pegboard.model import ItemId, Kind
 
 CLEAN = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=60)
 
@@ -133,3 +133,13 @@ def test_a_clipped_text_takes_no_more_room_than_there_is(text, room):
     found = clipped(text, room)
     assert cells(found) <= room
     assert found == text or (found.endswith("…") and text.startswith(found[:-1]))
+
+
+def test_what_is_no_tool_says_what_it_is_and_where_it_was_found(capsys):
+    hit = make_hit(kind=Kind.SKILL, passage="Signatures: Never draw\u202e one.")
+    print_answer(Answer((hit,)), Form())
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == " 1. mcptools:mail:send  0.50 both  skill"
+    assert lines[2] == "    … Signatures: Never draw\\u202e one."
+    print_answer(Answer((make_hit(),)), Form())
+    assert capsys.readouterr().out.splitlines()[0] == " 1. mcptools:mail:send  0.50 both"

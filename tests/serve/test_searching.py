@@ -195,3 +195,13 @@ def test_an_answer_has_a_bound_whatever_the_sources_wrote():
     long = make_hit(description="x" * 100_000, signature=f"f({'y' * 100_000})")
     told = searching.telling(Answer(hits=(long,) * 50), (), None)
     assert told.cost < 50 * 2 * tokens("z" * 900)
+
+
+def test_what_is_no_tool_says_what_it_is_and_where_it_was_found():
+    hit = make_hit(kind=Kind.SKILL, signature="", passage="Signatures: Never draw one.")
+    told = searching.telling(Answer((hit,)), (), None)
+    [structured] = told.structured["hits"]
+    assert structured["kind"] == "skill"
+    assert structured["passage"] == "Signatures: Never draw one."
+    assert "signature" not in structured
+    assert "found in: Signatures: Never draw one." in told.text

@@ -87,6 +87,10 @@ DAMAGE = {
         "UPDATE items SET active = 0 WHERE key = 6",
         "mcptools:mail:pending is inactive but has a task",
     ),
+    "wrongly_active": (
+        "UPDATE items SET active = 0 WHERE key = 3",
+        "mcptools:mail:disabled is inactive, and should not be",
+    ),
     "item_without_terms": (
         "DELETE FROM item_terms WHERE rowid = 3",
         "mcptools:mail:disabled cannot be found by words",

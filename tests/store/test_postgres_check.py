@@ -89,6 +89,10 @@ DAMAGE = {
         "UPDATE items SET active = false WHERE name = 'pending'",
         "mcptools:mail:pending is inactive but has a task",
     ),
+    "wrongly_active": (
+        "UPDATE items SET active = false WHERE name = 'disabled'",
+        "mcptools:mail:disabled is inactive, and should not be",
+    ),
     "item_without_terms": (
         "DELETE FROM item_texts WHERE item_key = KEY('disabled')",
         "mcptools:mail:disabled cannot be found by words",

@@ -30,8 +30,8 @@ class Curating:
                     return found
             raise ItemNotFound(
                 error.message,
-                "what is not active has to be named by its whole id; "
-                "look for it: pegboard search --state inactive",
+                "look for it: pegboard search --state all; "
+                "what is not active is named by its whole id",
             ) from error
 
     def describe(self, name: str, text: str, by: str) -> Entry:

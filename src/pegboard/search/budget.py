@@ -57,7 +57,8 @@ def tell(hit: Hit, detail: Detail) -> str:
     kind = "" if hit.kind is Kind.TOOL else f" {hit.kind}"
     lines = [f"{name} ({as_score(hit.score)}){kind}", called, *text]
     if hit.passage:
-        lines.append(f"found in: {hit.passage}")
+        found_in = clipped(" ".join(hit.passage.split()), LONGEST_SENTENCE)
+        lines.append(f"found in: {found_in}")
     if hit.like_it:
         lines.append(f"and {len(hit.like_it)} like it")
     lines += [f"note: {note}" for note in hit.notes]

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 
 from pegboard.markdown import sentences
+from pegboard.search.budget import clipped
 from pegboard.text import Passage, harmless, terms
 
 LONGEST_EXCERPT = 160
+LONGEST_HEADING = 80
 
 
 def by_words(passages: Sequence[Passage], wanted: frozenset[str]) -> int:
@@ -23,8 +25,7 @@ def shown(passage: Passage, wanted: frozenset[str]) -> str:
     """Its heading, and the sentence that has the most of these terms, on one line."""
     said = sentences(passage.told)
     best = max(said, key=lambda each: len(wanted.intersection(terms(each))), default="")
-    excerpt = harmless(best)
-    if len(excerpt) > LONGEST_EXCERPT:
-        excerpt = f"{excerpt[: LONGEST_EXCERPT - 1].rstrip()}…"
-    heading = harmless(passage.heading)
+    excerpt = clipped(harmless(best), LONGEST_EXCERPT)
+    heading = clipped(harmless(passage.heading), LONGEST_HEADING)
     return f"{heading}: {excerpt}" if heading else excerpt
+

@@ -37,6 +37,10 @@ SELECT i.id || ' is ' || CASE WHEN i.active THEN i.embedding_status ELSE 'inacti
 FROM items i JOIN embedding_tasks t ON t.entity_id = i.key
 WHERE NOT i.active OR i.embedding_status IN ('disabled', 'blank');
 
+-- name: wrongly_active
+SELECT i.id || ' is ' || CASE WHEN i.active THEN 'active' ELSE 'inactive' END || ', and should not be' FROM items i
+WHERE i.active <> (i.off_at IS NULL AND NOT i.held AND i.drift <> 'missing');
+
 -- name: item_without_terms
 SELECT i.id || ' cannot be found by words' FROM items i
 WHERE NOT EXISTS (SELECT 1 FROM item_texts t WHERE t.item_key = i.key AND t.kind = i.kind);
@@ -57,7 +61,8 @@ SELECT DISTINCT 'table ' || o.name || ' refers to a row of items that is not the
   UNION ALL SELECT 'embedding_tasks', entity_id, host_id FROM embedding_tasks
   UNION ALL SELECT 'item_terms', item_key, namespace FROM item_terms
   UNION ALL SELECT 'item_texts', item_key, namespace FROM item_texts
-  UNION ALL SELECT 'item_versions', item_key, namespace FROM item_versions) AS o
+  UNION ALL SELECT 'item_versions', item_key, namespace FROM item_versions
+  UNION ALL SELECT 'item_links', item_key, namespace FROM item_links) AS o
 WHERE NOT EXISTS (SELECT 1 FROM items i WHERE i.key = o.item_key AND i.namespace = o.namespace);
 
 -- name: broken_index

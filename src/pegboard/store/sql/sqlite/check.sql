@@ -37,6 +37,10 @@ SELECT i.id || ' is ' || CASE WHEN i.active THEN i.embedding_status ELSE 'inacti
 FROM items i JOIN embedding_tasks t ON t.item_key = i.key
 WHERE NOT i.active OR i.embedding_status IN ('disabled', 'blank');
 
+-- name: wrongly_active
+SELECT i.id || ' is ' || CASE WHEN i.active THEN 'active' ELSE 'inactive' END || ', and should not be' FROM items i
+WHERE i.active <> (i.off_at IS NULL AND NOT i.held AND i.drift <> 'missing');
+
 -- name: item_without_terms
 SELECT i.id || ' cannot be found by words' FROM items i WHERE i.key NOT IN (SELECT rowid FROM item_terms);
 
