@@ -78,6 +78,7 @@ bench: $(VENV)/bench ## measure quality and speed; DATA=folder with retrieval/, 
 	$(BIN)/python benchmarks/typing_errors.py --data $(DATA) --keep $(KEEP)
 	$(BIN)/python benchmarks/scripts.py
 	$(BIN)/python benchmarks/kinds.py
+	$(BIN)/python benchmarks/tools_as_skills.py --data $(DATA)
 	$(BIN)/python benchmarks/tokens.py --data $(DATA) --keep $(KEEP)
 	$(BIN)/python benchmarks/growth.py --data $(DATA) --keep $(KEEP) --sizes $(SIZES)
 	$(BIN)/python benchmarks/vector_engines.py --data $(DATA)

@@ -133,6 +133,16 @@ def kinds(result: Result) -> list[str]:
     return [*lines, *checks(result)]
 
 
+def tools_as_skills(result: Result) -> list[str]:
+    rows = [
+        [name, row["tools"], row["queries"]]
+        + [" / ".join(three(row[kind], KINDS)) for kind in ("tool", "skill")]
+        for name, row in result["sets"].items()
+    ]
+    head = ["set", "items", "questions", "as tools", "as skills"]
+    return [*table(head, rows), "", *checks(result)]
+
+
 def tokens(result: Result) -> list[str]:
     columns = ("queries", "hits, mean", "median", "p95", "most")
     rows = [[name, *(row[key] for key in columns)] for name, row in result["boards"].items()]
@@ -314,6 +324,7 @@ TABLES: dict[str, Callable[[Result], list[str]]] = {
     "typing_errors": typing_errors,
     "scripts": scripts,
     "kinds": kinds,
+    "tools_as_skills": tools_as_skills,
     "tokens": tokens,
     "growth": growth,
     "postgres_quality": postgres_quality,

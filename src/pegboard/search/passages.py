@@ -28,4 +28,3 @@ def shown(passage: Passage, wanted: frozenset[str]) -> str:
     excerpt = clipped(harmless(best), LONGEST_EXCERPT)
     heading = clipped(harmless(passage.heading), LONGEST_HEADING)
     return f"{heading}: {excerpt}" if heading else excerpt
-

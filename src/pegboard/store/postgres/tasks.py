@@ -4,6 +4,7 @@ import threading
 from collections.abc import Sequence
 
 from pegboard.model import EmbeddingCounts, Entry, Fingerprint, Task, Vector
+from pegboard.store.hanging import by_task
 from pegboard.store.postgres.database import Connection, Database, Row, run, run_many
 from pegboard.store.postgres.fingerprints import fingerprint_key, known_fingerprint, model_name
 from pegboard.store.postgres.listening import TASKS, Listening
@@ -11,7 +12,6 @@ from pegboard.store.postgres.memory import Memory
 from pegboard.store.postgres.nearest import Nearest
 from pegboard.store.postgres.rows import READER
 from pegboard.store.postgres.vector import to_database
-from pegboard.store.hanging import by_task
 from pegboard.store.queries import load
 from pegboard.text import source_hash
 
