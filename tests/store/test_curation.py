@@ -22,6 +22,7 @@ from pegboard.calls import OnChange
 from pegboard.content import Link, Version
 from pegboard.curation import MOST_EVENTS, Event, LooseLink, Tie
 from pegboard.model import Drift, EmbeddingStatus, Filters, ItemId, Kind, PutReport, Visibility
+from pegboard.store.queries import load
 
 SEND = make_item("send", description="Sends a letter.", keywords=("post",))
 
@@ -391,6 +392,15 @@ def test_knowledge_is_linked_to_by_the_last_part_of_its_id(store):
     put(store, first, titled, letters)
     assert outward(store, first) == {"z-001": titled.id}
     assert outward(store, letters) == {"z-001": None}
+
+
+def test_what_links_mean_is_looked_up_and_not_sought_among_all_items(sqlite_store):
+    sql = load("sqlite", "curation")["misled"]
+    steps = [row[3] for row in sqlite_store.database.rows(f"EXPLAIN QUERY PLAN {sql}")]
+    indexes = ("items_id", "items_short_name", "items_name", "items_last_part")
+    for index in indexes:
+        assert any("SEARCH t" in step and f"INDEX {index} (" in step for step in steps), index
+    assert not any("SCAN t" in step or "SCAN i" in step for step in steps)
 
 
 def test_a_name_that_several_have_leads_nowhere_until_one_is_left(store):

@@ -44,7 +44,8 @@ WHERE NOT EXISTS (SELECT 1 FROM item_links l
 
 -- name: misled
 -- Links that mean something else than is written, by what is on the board now. See the port for what comes
--- before what; of several that come first, none is meant.
+-- before what; of several that come first, none is meant. The plus is for the index over last parts: it is one
+-- of no type, and SQLite does not look a column of texts up in such.
 WITH called (link, target_key, way) AS (
   SELECT l.key, t.key, 1 FROM item_links l JOIN items t ON t.id = l.target
   UNION ALL
@@ -54,7 +55,7 @@ WITH called (link, target_key, way) AS (
   UNION ALL
   SELECT l.key, t.key, 3 FROM item_links l JOIN items i ON i.key = l.item_key AND i.kind = 'knowledge'
   JOIN items t ON t.kind = 'knowledge'
-    AND substr(t.id, length(rtrim(t.id, replace(t.id, ':', ''))) + 1) = l.target),
+    AND substr(t.id, length(rtrim(t.id, replace(t.id, ':', ''))) + 1) = +l.target),
 ranked (link, target_key, place) AS (
   SELECT c.link, c.target_key, rank() OVER (PARTITION BY c.link ORDER BY c.way, t.namespace <> i.namespace,
     t.kind <> CASE l.relation WHEN 'uses' THEN 'tool' ELSE i.kind END, t.source <> i.source)
