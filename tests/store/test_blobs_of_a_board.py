@@ -13,8 +13,11 @@ from blobs_parts import LARGE, LASTING, content_of, everything, in_bucket, with_
 
 from making import by_hand, entry_of, make_file, make_item, purge
 from pegboard.board import maintain
+from pegboard.board.bounds import bounded
+from pegboard.board.curate import Curating
 from pegboard.content import Version
 from pegboard.errors import BoardBusy, BoardCorrupt, BoardError
+from pegboard.model import Filters
 from pegboard.store.blobs import large_files
 from pegboard.store.blobs.folder import FolderBlobs
 from pegboard.store.blobs.large_files import LargeFiles
@@ -302,6 +305,20 @@ def test_a_key_that_was_tampered_with_leads_nowhere(board, key):
     by_hand(board, "UPDATE version_files SET storage_key = :key", key=key)
     with pytest.raises(BoardCorrupt, match=r"send\.bin .* is missing"):
         board.items.get(item.id, item.namespace)
+
+
+@BY_STORE
+def test_an_item_whose_files_are_lost_can_still_be_decided_about(board, blobs):
+    item = with_file("send", content_of(LARGE))
+    board.items.put([item], None)
+    damaged(blobs, key_of(board, "send"), "missing")
+    people = Curating(board, lambda: None)
+    assert people.describe("send", "Mine.", "mia").item.description == "Mine."
+    assert not people.deactivate("send", "mia", "It is broken.").active
+    assert people.activate(item.id, "mia").active
+    assert len(people.history("send")) == 3
+    asked = bounded(board, Filters(linked=("send",)), None)
+    assert asked.linked == (item.id,)
 
 
 def test_a_small_file_is_checked_as_well(board):

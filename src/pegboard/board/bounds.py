@@ -11,7 +11,7 @@ NO_NAMESPACE = ("",)
 def bounded(store: Store, asked: Filters, within: Filters | None) -> Filters:
     """The filters in the store's own terms; items they are linked with may be given by name."""
     if asked.linked:
-        ends = [describe(store, name, within) for name in asked.linked]
+        ends = [describe(store, name, within, files=False) for name in asked.linked]
         asked = asked._replace(linked=tuple(entry.item.id for entry in ends))
     if within is None or not within.namespaces:
         return asked

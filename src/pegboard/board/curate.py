@@ -20,13 +20,16 @@ class Curating:
         self._target = target
         """What new vectors must be like."""
 
-    def chosen(self, name: str) -> Entry:
-        """The item with this name, also one that cannot be found, by its id or `namespace/id`."""
+    def chosen(self, name: str, *, files: bool = False) -> Entry:
+        """The item with this name, also one that cannot be found, by its id or `namespace/id`.
+
+        To decide about it, its files are not needed: where they lie may be out of reach.
+        """
         try:
-            return describe(self._store, name)
+            return describe(self._store, name, files=files)
         except ItemNotFound as error:
             for namespace, item_id in _readings(name):
-                if found := self._store.items.get(item_id, namespace):
+                if found := self._store.items.get(item_id, namespace, files=files):
                     return found
             raise ItemNotFound(
                 error.message,

@@ -7,17 +7,20 @@ from pegboard.model import DEFAULT_NAMESPACE, Entry, Filters, ItemId
 from pegboard.ports import Store
 
 
-def describe(store: Store, name: str, within: Filters | None = None) -> Entry:
+def describe(
+    store: Store, name: str, within: Filters | None = None, *, files: bool = True
+) -> Entry:
     """The item with this id, `category__name`, or bare name if only one item has it.
 
     An id that hangs in several namespaces is told apart as `namespace/id`. With `within`, only
     what a search with these filters could have found: anything else is as if it were not there.
+    Without `files` it comes without its version, and wherever large files lie is not asked.
     """
     name = name.encode("utf-8", "replace").decode()
     found = store.items.named(name)
     if within is not None:
         found = findable(store, found, within)
-    elif not found and (inactive := store.items.get(ItemId(name), DEFAULT_NAMESPACE)):
+    elif not found and (inactive := store.items.get(ItemId(name), DEFAULT_NAMESPACE, files=files)):
         return inactive  # the owner may look at what is gone or held back
     exact = [entry for entry in found if entry.item.id == name]
     candidates = exact or found
@@ -34,7 +37,7 @@ def describe(store: Store, name: str, within: Filters | None = None) -> Entry:
         )
         raise ItemAmbiguous(f"{name!r} could be any of: {choices}", "give one of these")
     entry = candidates[0]
-    return store.items.get(entry.item.id, entry.item.namespace) or entry
+    return (store.items.get(entry.item.id, entry.item.namespace) if files else None) or entry
 
 
 def _tell_if_held(store: Store, name: str, within: Filters | None) -> None:

@@ -169,7 +169,7 @@ def show(item: str, board: str | None, as_json: bool) -> None:
     one item has it.
     """
     with Pegboard.open(board) as pegboard:
-        found = pegboard.curate.chosen(item)
+        found = pegboard.curate.chosen(item, files=True)
         ties = pegboard.curate.ties(found)
     if as_json:
         render.print_json(found._asdict() | {"ties": ties})

@@ -47,18 +47,18 @@ class PostgresItems:
         with self._files.uploaded(items, check=rewrite, unsure=(BoardUnreachable,)) as uploads:
             return self._db.write(work, tell=True)
 
-    def get(self, item_id: ItemId, namespace: str) -> Entry | None:
+    def get(self, item_id: ItemId, namespace: str, *, files: bool = True) -> Entry | None:
         if not sayable([item_id, namespace])[1:]:
             return None
-        found = self._db.snapshot(lambda: self._with_version(item_id, namespace))
+        found = self._db.snapshot(lambda: self._with_version(item_id, namespace, files=files))
         if found is None:
             return None
-        entry, version, files = found
+        entry, version, contents = found
         if version is None:
             return entry
-        for file in files:
+        for file in contents:
             file["content"] = self._files.content(item_id, file)
-        item = entry.item._replace(version=READER.version(item_id, version, files))
+        item = entry.item._replace(version=READER.version(item_id, version, contents))
         return entry._replace(item=item)
 
     def ids(self) -> list[tuple[ItemId, str]]:
@@ -177,10 +177,13 @@ class PostgresItems:
         self._words.take_census()
 
     def _with_version(
-        self, item_id: ItemId, namespace: str
+        self, item_id: ItemId, namespace: str, *, files: bool
     ) -> tuple[Entry, dict[str, Any] | None, list[dict[str, Any]]] | None:
         found = self._db.records(SQL["get"], {"id": item_id, "namespace": namespace})
-        return (READER.entry(found[0]), *self._version_of(found[0])) if found else None
+        if not found:
+            return None
+        version, contents = self._version_of(found[0]) if files else (None, [])
+        return READER.entry(found[0]), version, contents
 
     def _version_of(
         self, row: dict[str, Any]

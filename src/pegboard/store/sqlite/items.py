@@ -78,17 +78,18 @@ class SqliteItems:
                     putting.write(plan, existing)
         return PutReport(added, changed, unchanged, tuple(refused), tuple(outdone))
 
-    def get(self, item_id: ItemId, namespace: str) -> Entry | None:
+    def get(self, item_id: ItemId, namespace: str, *, files: bool = True) -> Entry | None:
         with self._db.snapshot():
             found = self._db.records(SQL["get"], {"id": item_id, "namespace": namespace})
             if not found:
                 return None
-            entry, version, files = READER.entry(found[0]), *self._version_of(found[0])
+            entry = READER.entry(found[0])
+            version, contents = self._version_of(found[0]) if files else (None, [])
         if version is None:
             return entry
-        for file in files:
+        for file in contents:
             file["content"] = self._files.content(item_id, file)
-        item = entry.item._replace(version=READER.version(item_id, version, files))
+        item = entry.item._replace(version=READER.version(item_id, version, contents))
         return entry._replace(item=item)
 
     def ids(self) -> list[tuple[ItemId, str]]:
