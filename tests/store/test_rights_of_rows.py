@@ -7,14 +7,15 @@ from contextlib import closing
 import psycopg
 import pytest
 from psycopg import errors, sql
-from rights_parts import ALICE, MODEL, acting
+from rights_parts import ALICE, AMOS, MODEL, acting
 
 from making import by_hand, make_item
+from pegboard.board.curate import Curating
 from pegboard.board.find import Ask, FindSettings, find
 from pegboard.calls import OnChange
 from pegboard.content import Access, Link, Permission, Resource, Signature, Version
 from pegboard.embed.choose import make_embedder
-from pegboard.errors import BoardCorrupt
+from pegboard.errors import BoardCorrupt, ItemNotFound
 from pegboard.gate.admission import Limits
 from pegboard.store.postgres.store import PostgresStore
 from pegboard.store.rows import LISTS, OBJECTS
@@ -203,6 +204,25 @@ def test_whatever_the_gate_lets_through_is_written_and_changed_for_its_author(po
         assert {each.by for each in alice.curation.history(item.id)} == {"", "alice"}
         assert alice.curation.resolve_links() == 0
         assert service.check() == []
+
+
+def test_whoever_sees_an_item_of_another_is_told_that_it_is_not_for_him_to_change(postgres_url):
+    item = make_item("send", namespace="a", author="alice")
+    with (
+        closing(PostgresStore(postgres_url)) as service,
+        closing(PostgresStore(postgres_url, caller=AMOS)) as amos,
+    ):
+        service.items.put([item], None)
+        people = Curating(amos, lambda: None)
+        assert people.chosen("send").item.id == item.id
+        for decide in (
+            lambda: people.describe("send", "Mine.", "alice"),
+            lambda: people.reset("send", "alice"),
+            lambda: people.deactivate("send", "alice"),
+        ):
+            with pytest.raises(ItemNotFound, match="not yours to change"):
+                decide()
+        assert service.curation.history(item.id) == []
 
 
 # What the owner writes by hand, or an older release has let in.

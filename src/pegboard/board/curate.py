@@ -117,7 +117,10 @@ def _word(what: str, text: str) -> str:
 
 def _still(name: str, entry: Entry | None) -> Entry:
     if entry is None:
-        raise ItemNotFound(f"{name!r} was removed just now", "look for it: pegboard search")
+        raise ItemNotFound(
+            f"{name!r} was removed just now, or is not yours to change",
+            "look for it: pegboard search",
+        )
     return entry
 
 
