@@ -69,7 +69,7 @@ def test_a_description_is_set_shown_found_and_reset(pegboard, board):
 
 
 def test_a_description_comes_from_a_file_or_from_standard_input(pegboard, board, desk, monkeypatch):
-    (desk / "text.md").write_text("Undo a\npurchase.\n", "utf-8")
+    (desk / "text.md").write_bytes(b"Undo a\r\npurchase.\r\n")
     told = pegboard("describe", REFUND, "--file", "text.md", "--by", "ben", "--json").json
     assert (told["description"], told["override_by"]) == ("Undo a\npurchase.", "ben")
     monkeypatch.setattr(sys, "stdin", io.StringIO("From a pipe.\n"))
@@ -144,6 +144,14 @@ def test_history_has_the_newest_first_and_outlives_the_item(pegboard, board):
     assert [each["event"] for each in told] == ["purged", "activated", "deactivated"]
     assert set(told[0]) == {"namespace", "id", "at", "event", "by", "detail"}
     assert pegboard("history", "nothing").code == 7
+
+
+def test_each_event_is_one_line_whatever_its_reason_says(pegboard, board):
+    pegboard("deactivate", REFUND, "--reason", "Slow.\n2026-01-01 00:00:00  approved by ada")
+    [line] = pegboard("history", REFUND).out.splitlines()
+    assert line.endswith("deactivated by mia: Slow. 2026-01-01 00:00:00 approved by ada")
+    [state] = [each for each in pegboard("show", REFUND).out.splitlines() if "switched off" in each]
+    assert state.endswith("just now: Slow. 2026-01-01 00:00:00 approved by ada")
 
 
 # links

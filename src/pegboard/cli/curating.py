@@ -12,6 +12,7 @@ from pegboard.cli import render
 from pegboard.cli.shared import command_options, login_name, notice, progress_bar
 from pegboard.errors import UsageError
 from pegboard.model import Drift, Entry
+from pegboard.text import harmless
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -74,7 +75,7 @@ def _read(file: Path) -> str:
             found = opened.read(LARGEST_FILE + 1)
         if len(found) > LARGEST_FILE:
             raise UsageError(f"{file} is too long for a description")
-        return found.decode("utf-8-sig")
+        return found.decode("utf-8-sig").replace("\r\n", "\n")
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -103,7 +104,7 @@ def _description(entry: Entry) -> dict[str, object]:
 def _show_description(entry: Entry) -> None:
     click.secho(entry.item.id, bold=True)
     if entry.override_at is not None:
-        by = f" by {entry.override_by}" if entry.override_by else ""
+        by = f" by {harmless(entry.override_by)}" if entry.override_by else ""
         click.echo(f"  described{by}, {render.ago(entry.override_at)}")
     else:
         click.echo("  as its source describes it")
@@ -168,8 +169,8 @@ def history(item: str, board: str | None, as_json: bool) -> None:
         render.print_json(found)
         return
     for each in found:
-        by = f" by {each.by}" if each.by else ""
-        detail = f": {each.detail}" if each.detail else ""
+        by = f" by {harmless(each.by)}" if each.by else ""
+        detail = f": {harmless(each.detail)}" if each.detail else ""
         click.echo(f"{render.moment(each.at)}  {each.event.value}{by}{detail}")
     if not found:
         click.echo("nothing has happened to it since it came")

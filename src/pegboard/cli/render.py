@@ -20,6 +20,7 @@ from pegboard.curation import Tie
 from pegboard.errors import PegboardError
 from pegboard.gate.characters import visible
 from pegboard.model import Drift, Entry, Item, Rejection
+from pegboard.text import harmless
 
 
 def print_json(value: object) -> None:
@@ -144,8 +145,8 @@ def ties(found: Sequence[Tie]) -> None:
 
 def _state(found: Entry) -> str:
     if found.off_at is not None:
-        by = f" by {found.off_by}" if found.off_by else ""
-        why = f": {found.off_reason}" if found.off_reason else ""
+        by = f" by {harmless(found.off_by)}" if found.off_by else ""
+        why = f": {harmless(found.off_reason)}" if found.off_reason else ""
         return f"switched off{by} {ago(found.off_at)}{why}"
     if found.drift is Drift.CHANGED:
         offered = "active" if found.active else "held back"
