@@ -16,7 +16,7 @@ from pegboard.config import keyring_folder
 from pegboard.errors import KeyUnusable, NotTrusted, UsageError
 from pegboard.gate.side_files import moment
 from pegboard.gate.signatures import Policy, State
-from pegboard.model import Candidate, LeftOut, Rejection, SourceRecord, Unchanged
+from pegboard.model import Candidate, ItemId, LeftOut, Rejection, SourceRecord, Unchanged
 from pegboard.serve.describing import describe_tool
 from pegboard.settings import SIGNATURES, EmbedSettings, Settings, TrustSettings
 from pegboard.store.opening import open_store
@@ -109,7 +109,7 @@ def test_every_file_of_an_item_and_its_side_file_lead_to_the_item(ai, keyring, f
 def test_a_side_file_is_for_people_to_read_and_for_others_to_use(ai, keyring):
     path = sign(keyring, found_at(ai), None, 30).side_file
     said = json.loads(path.read_text())
-    assert (said["name"], said["kind"], said["namespace"]) == ("release", "tool", "public")
+    assert (said["id"], said["kind"], said["namespace"]) == ("tools:ops:release", "tool", "public")
     assert (said["algorithm"], said["signer_name"]) == ("ed25519", "ada")
     assert [each["path"] for each in said["files"]] == ["release.py"]
     assert said["signed_at"] < said["expires_at"] <= moment(time.time() + 30 * 86_400)
@@ -272,6 +272,24 @@ def test_a_signature_is_not_good_for_a_copy_of_another_name(boards, ai, keyring,
     assert on_board(board) == set(ITEMS.values())
 
 
+@pytest.mark.parametrize("policy", Policy)
+def test_a_signature_is_not_good_for_an_item_of_the_same_name_in_another_category(
+    boards, ai, keyring, policy
+):
+    there = ai / "tools/dangerous"
+    there.mkdir()
+    (there / "release.py").write_text('"""Release everything that is caged."""\n')
+    sign_all(keyring, ai)
+    sign(keyring, found_at(ai, "tools/dangerous/release.py"), None, None)
+    board = boards(policy)
+    assert synced(board, ai).added == len(ITEMS) + 1
+    for end in ("", ".sig"):
+        shutil.copy(there / f"release.py{end}", ai / f"tools/ops/release.py{end}")
+    assert synced(board, ai).rejected == {"signature_invalid": 1}
+    assert "tools:ops:release" not in on_board(board)
+    assert "signed as 'tool' 'tools:dangerous:release'" in board.rejections()[0].reason
+
+
 def test_a_signature_for_another_namespace_is_not_good_here(boards, ai, keyring):
     sign_all(keyring, ai)
     board = boards("off")
@@ -410,7 +428,7 @@ def test_a_list_that_cannot_be_read_stops_folders_and_nothing_else(boards, ai, f
     assert len(on_board(board)) == 6
 
 
-@pytest.mark.parametrize("change", ["name", "value", "file"])
+@pytest.mark.parametrize("change", ["id", "value", "file"])
 def test_what_is_on_the_board_is_verified_against_what_was_signed(boards, ai, keyring, change):
     sign_all(keyring, ai)
     board = boards("require")
@@ -422,7 +440,7 @@ def test_what_is_on_the_board_is_verified_against_what_was_signed(boards, ai, ke
     other = board.show("skills::pdf").item.signature
     assert other is not None
     tampered = {
-        "name": item._replace(name="sent"),
+        "id": item._replace(id=ItemId("tools:mail:sent")),
         "value": item._replace(signature=item.signature._replace(value=other.value)),
         "file": item._replace(version=version._replace(files=version.files[:1])),
     }[change]

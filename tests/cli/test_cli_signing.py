@@ -187,7 +187,7 @@ def test_a_signature_is_for_a_namespace(pegboard, ai, ada):
     assert pegboard("sign", RELEASE, "--namespace", "team/ops").code == 0
     assert pegboard("verify", RELEASE).code == 0
     ran = pegboard("verify", RELEASE, "--namespace", "public")
-    assert (ran.code, "signed as 'tool' 'release' in 'team/ops'" in ran.err) == (12, True)
+    assert (ran.code, "signed as 'tool' 'tools:ops:release' in 'team/ops'" in ran.err) == (12, True)
     assert pegboard("sign", RELEASE, "--namespace", "Team").code == 2
 
 

@@ -160,6 +160,7 @@ def test_two_files_whose_names_only_look_different_cannot_be_signed():
     "other",
     [
         make_item("receive"),
+        make_item("send", category="telegraph"),
         make_item("send", namespace="team/mail"),
         make_item("send", kind=Kind.SKILL),
     ],
@@ -167,7 +168,7 @@ def test_two_files_whose_names_only_look_different_cannot_be_signed():
 def test_a_signature_is_good_only_for_the_item_it_was_made_for(other):
     found = verdict(side_file(), item=other)
     assert found.state is State.INVALID
-    assert "it is signed as 'tool' 'send' in 'public', and this is " in found.reason
+    assert f"it is signed as 'tool' {ITEM.id!r} in 'public', and this is " in found.reason
     assert state(side_file(other), item=other) is State.TRUSTED
 
 
@@ -176,7 +177,7 @@ def test_the_payload_is_canonical_json():
     said = json.loads(claim.payload)
     assert said == {
         "pegboard": 1,
-        "name": "send",
+        "id": ITEM.id,
         "kind": "tool",
         "namespace": "public",
         "content": content_hash(sums(FILES)),
@@ -356,8 +357,8 @@ def test_these_are_no_moments(text):
         altered(expires_at=7),
         altered(expires_at="9"),
         altered(expires_at="2000-01-01T00:00:00Z"),
-        altered(name="\ud800"),
-        altered(name=["send"]),
+        altered(id="\ud800"),
+        altered(id=["send"]),
         altered(content="0" * 64),
     ],
 )
@@ -516,7 +517,7 @@ def kept(**changes):
 def test_a_kept_signature_is_checked_against_the_files_on_the_board():
     assert check_kept(kept(), ITEM, FILES, TRUSTED, NOW).state is State.TRUSTED
     assert check_kept(kept(), ITEM, FILES[:2], TRUSTED, NOW).state is State.CHANGED
-    renamed = ITEM._replace(name="receive")
+    renamed = ITEM._replace(id=make_item("receive").id)
     assert check_kept(kept(), renamed, FILES, TRUSTED, NOW).state is State.CHANGED
 
 

@@ -38,7 +38,7 @@ class Sum(NamedTuple):
 class Claim(NamedTuple):
     """What a signer says, and signs."""
 
-    name: str
+    id: str
     kind: str
     namespace: str
     content: str
@@ -110,7 +110,7 @@ def claimed(
 ) -> Claim:
     """What somebody who signs this item says about it."""
     return Claim(
-        name=normal(item.name),
+        id=normal(item.id),
         kind=item.kind.value,
         namespace=item.namespace,
         content=content_hash(sums(files)),

@@ -205,8 +205,8 @@ def _verifies(public_key: bytes, value: bytes, claim: Claim) -> bool:
 
 
 def _other_item(claim: Claim, item: Item) -> str:
-    signed = (claim.kind, claim.name, claim.namespace)
-    here = (item.kind.value, normal(item.name), item.namespace)
+    signed = (claim.kind, claim.id, claim.namespace)
+    here = (item.kind.value, normal(item.id), item.namespace)
     if signed == here:
         return ""
     was, now = (
