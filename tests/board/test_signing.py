@@ -409,6 +409,26 @@ def test_a_signature_that_has_yet_to_begin_is_looked_at_again(boards, ai, keyrin
     assert synced(board, ai).added == len(ITEMS)
 
 
+@pytest.mark.parametrize("policy", ["warn", "off"])
+def test_an_item_is_marked_no_longer_than_its_signature_has_yet_to_begin(
+    boards, ai, keyring, monkeypatch, policy
+):
+    with monkeypatch.context() as tomorrow:
+        tomorrow.setattr(signing, "time", Clock(time.time() + 86_400))
+        sign_all(keyring, ai)
+    board = boards(policy)
+    synced(board, ai)
+    assert states(board) == {"not yet valid"}
+    monkeypatch.setattr(signing, "time", Clock(time.time() + 86_400))
+    synced(board, ai)
+    assert states(board) == {"trusted"}
+
+
+def states(board):
+    signatures = (entry.item.signature for entry in board.store.items.page(0, 100))
+    return {each.state for each in signatures if each}
+
+
 class Clock:
     def __init__(self, seconds):
         self.seconds = seconds

@@ -70,7 +70,8 @@ def _passes_with_time(verdict: Item | Rejection) -> bool:
     """Whether the same files may meet with another verdict later, and so must be read again."""
     if isinstance(verdict, Rejection):
         return verdict.code == CODES[State.EARLY]
-    return verdict.signature is not None and bool(verdict.signature.expires_at)
+    found = verdict.signature
+    return found is not None and (bool(found.expires_at) or found.state == State.EARLY)
 
 
 class _Marked(NamedTuple):
