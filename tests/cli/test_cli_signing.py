@@ -106,6 +106,19 @@ def test_a_key_is_trusted_from_its_line_or_a_file_with_it(pegboard, ada, desk, m
     )
 
 
+def test_a_file_that_is_called_like_a_key_does_not_stand_in_for_it(
+    pegboard, ada, desk, monkeypatch
+):
+    line = pegboard("keys", "export", "ada").out.strip()
+    monkeypatch.setenv("XDG_DATA_HOME", str(desk / "evil"))
+    assert pegboard("keys", "new", "eve").code == 0
+    trap = desk / line
+    trap.parent.mkdir(parents=True, exist_ok=True)  # base64 has slashes
+    trap.write_text(pegboard("keys", "export", "eve").out)
+    monkeypatch.setenv("XDG_DATA_HOME", str(desk / "other"))
+    assert pegboard("keys", "trust", line, "--name", "ada", "--json").json["id"] == ada["id"]
+
+
 def test_a_private_key_is_not_taken_for_a_public_one(pegboard, ada):
     path = str(keyring_folder() / "keys" / "ada.key")
     ran = pegboard("keys", "trust", path, "--name", "ada")

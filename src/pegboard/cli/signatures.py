@@ -2,6 +2,7 @@
 
 import base64
 import time
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -57,7 +58,7 @@ def trust_key(
     *,
     as_json: bool,
 ) -> None:
-    public = public_key(_said(key))
+    public = _public_key(key)
     trusted = TrustedKey(
         key_id(public), name, public, namespaces or (EVERYWHERE,), _moment(since), _moment(until)
     )
@@ -122,13 +123,18 @@ def _keyring() -> Keyring:
     return Keyring(keyring_folder())
 
 
-def _said(text: str) -> str:
-    """The text itself, or what the file of this name holds."""
+def _public_key(text: str) -> bytes:
+    """The key that the text is, or else the one that the file of this name holds.
+
+    In this order: a cloned project may have a file that is called like somebody's key.
+    """
+    with suppress(UsageError):
+        return public_key(text)
     try:
         with Path(text).open("rb") as file:
-            return file.read(LONGEST_FILE).decode("utf-8", "replace")
+            return public_key(file.read(LONGEST_FILE).decode("utf-8", "replace"))
     except FileNotFoundError:
-        return text
+        return public_key(text)
     except (OSError, ValueError) as error:
         raise UsageError(f"{visible(text)} cannot be read: {error}") from error
 
