@@ -136,6 +136,13 @@ def test_the_scripts_of_a_skill_are_no_tools_wherever_the_skill_lies(tmp_path, k
     assert found_at(root, "skills/pdf/scripts/fill.py").item.name == "pdf"
 
 
+def test_a_project_may_be_a_skill_and_have_items_in_its_ai_folder(ai, keyring):
+    for name in ("SKILL.md", "tool.yaml"):
+        (ai.parent / name).write_text("")
+    for item, item_id in ITEMS.items():
+        assert found_at(ai, item).item.id == item_id
+
+
 def test_a_folder_above_may_be_called_like_a_layout(tmp_path, keyring):
     root = write_items(tmp_path / "knowledge" / "tools" / ".ai")
     assert found_at(root).item.id == "tools:ops:release"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from pegboard.board.keyring import Keyring
 from pegboard.board.private_files import replace
-from pegboard.board.reading import FOLDER, USER_FOLDER
+from pegboard.board.reading import AI, FOLDER, USER_FOLDER
 from pegboard.content import ItemFile
 from pegboard.errors import NotTrusted, UsageError
 from pegboard.gate.admission import admit
@@ -138,21 +138,22 @@ def item_at(path: Path, namespace: str, max_file_bytes: int) -> Found:
 def _root(place: Path, documents: Mapping[str, str]) -> Path:
     """The folder whose `tools`, `skills` and so on a path lies in.
 
-    Those of an item are not meant: a skill may have `scripts` of its own.
+    That is `.ai`; where none of that name is above the path, those of an item are not meant: a
+    skill may have `scripts` of its own.
     """
     names = set(filter(None, documents.values()))
-    roots = [
+    possible = [each for each in place.parents if place.relative_to(each).parts[0] in documents]
+    roots = [each for each in possible if each.name == AI] or [
         folder
-        for folder in place.parents
-        if place.relative_to(folder).parts[0] in documents
-        and not any((each / name).is_file() for each in (folder, *folder.parents) for name in names)
+        for folder in possible
+        if not any((each / name).is_file() for each in (folder, *folder.parents) for name in names)
     ]
     if not roots:
         raise UsageError(
             f"{place} lies in none of {', '.join(documents)}",
             "what is signed has its place there, as .ai/tools/<category>/<tool>.py",
         )
-    return next((folder for folder in roots if folder.name == ".ai"), roots[0])
+    return roots[0]
 
 
 class Signed(NamedTuple):
