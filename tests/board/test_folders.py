@@ -159,6 +159,16 @@ def test_a_tool_keeps_every_byte_of_its_files(empty, project):
     }
 
 
+def test_a_file_that_becomes_executable_is_so_on_the_board(empty, project):
+    place = project.folder_tool("lint", "Lint the code.")
+    empty.add_folder(project.root)
+    empty.sync()
+    (place / "run.sh").chmod(0o755)
+    assert empty.sync().sources[0].changed == 1
+    version = empty.show("tools::lint").item.version
+    assert {file.path for file in version.files if file.executable} == {"run.sh"}
+
+
 def test_so_many_large_tools_are_never_in_memory_at_once(empty, project, monkeypatch):
     monkeypatch.setattr("pegboard.board.sync.BATCH_BYTES", 100_000)
     for number in range(6):

@@ -28,6 +28,8 @@ def read_version(fields: Fields, files: tuple[ItemFile, ...]) -> Version | None:
     digest = hashlib.sha256(json.dumps(dict(manifest), sort_keys=True).encode())
     for file in sorted(files, key=lambda each: each.path):
         digest.update(f"\0{file.path}\0{file.sha256}".encode("utf-8", "replace"))
+        if file.executable:
+            digest.update(b"x")
     content_hash = digest.hexdigest()
     number = fields.text("version", 100) or f"0.0.0+{content_hash[:12]}"
     if not SEMANTIC.fullmatch(number):
