@@ -287,6 +287,18 @@ def related(origin, path):
     return f"{origin}/".startswith(f"{path}/") or f"{path}/".startswith(f"{origin}/")
 
 
+def test_a_file_that_is_written_into_the_side_file_instead_is_missed(tmp_path):
+    data = write(tmp_path, "tools/lint/data.txt")
+    write(tmp_path, "tools/lint/tool.yaml", MANIFEST)
+    side = write(tmp_path, "tools/lint/tool.yaml.sig", b"signed")
+    [before] = scan(tmp_path)
+    digest = hashlib.sha256(data.read_bytes()).hexdigest()
+    data.unlink()
+    side.write_bytes(b"signed" + f"\0data.txt\0{digest}0".encode())
+    [after] = scan(tmp_path, {"tools/lint": before.origin_hash})
+    assert isinstance(after, Candidate)
+
+
 def test_a_partial_scan_finds_what_a_whole_one_finds_there(tree):
     whole = scan(tree)
     for path in {path.relative_to(tree).as_posix() for path in tree.rglob("*")} | {"tools/gone"}:

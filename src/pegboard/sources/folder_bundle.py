@@ -111,7 +111,7 @@ def make_file(path: str, read: bytes, *, executable: bool = False) -> ItemFile:
 
 
 def bundle_hash(files: Iterable[ItemFile], signature: bytes) -> str:
-    digest = hashlib.sha256(signature)
+    digest = hashlib.sha256(hashlib.sha256(signature).digest())  # so that it has an end
     for file in files:
         digest.update(f"\0{file.path}\0{file.sha256}{file.executable:d}".encode())
     return digest.hexdigest()
