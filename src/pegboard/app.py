@@ -98,7 +98,7 @@ class Pegboard:
         declared = place.servers if place else ()
         self.store = store
         self.settings = settings
-        self._tier = place.tier if place else Tier.USER
+        self._tiers = place.tiers if place else (Tier.USER,)
         self.within: Filters | None = None
         """What whoever is served here may find, and so describe and call; None for the owner."""
         self.trouble: Callable[[], Sequence[str]] = tuple
@@ -320,7 +320,7 @@ class Pegboard:
         if not names:
             self.trust.follow_files()
         chosen = adding.chosen(self.store, names)
-        sealing = sealing_of(self.settings.trust, self._tier)
+        sealing = sealing_of(self.settings.trust, self._tiers)
         filling = self._filling(sealing, progress, stop)
         filling.full = full
         filling.under = under

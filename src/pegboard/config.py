@@ -2,7 +2,7 @@
 
 import math
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -16,6 +16,7 @@ from pegboard.errors import ConfigError
 from pegboard.search.boosts import BoostSettings
 from pegboard.search.fusion import FusionSettings, Method
 from pegboard.settings import (
+    SIGNATURES,
     BlobSettings,
     EmbedSettings,
     McpSettings,
@@ -66,13 +67,21 @@ class Located:
     """The settings files that were read: only these decide which of their servers are gone."""
     blobs: BlobPlace = NO_PLACE
     """Where large files go; the store's own place if there is none."""
+    by_project: bool = False
+    """Whether it is the project that says where the board is, and no person."""
 
     @property
-    def tier(self) -> Tier:
-        """By where the board is, from wherever it is asked."""
+    def tiers(self) -> tuple[Tier, ...]:
+        """By where the board is, from wherever it is asked.
+
+        A project whose board is elsewhere, as its file or a link says, remains a project: else it
+        could choose what is asked of it.
+        """
+        chosen = (Tier.PROJECT,) if self.by_project else ()
         if not isinstance(self.board, Path):
-            return Tier.REGISTRY
-        return Tier.PROJECT if find_project(self.board.resolve().parent) else Tier.USER
+            return Tier.REGISTRY, *chosen
+        in_project = find_project(self.board.resolve().parent)
+        return Tier.PROJECT if in_project else Tier.USER, *chosen
 
 
 SECTIONS = frozenset(each.name for each in fields(Settings) if each.name != "board")
@@ -107,6 +116,8 @@ def load(
         tuple(servers.values()),
         tuple(map(str, files)),
         _blob_place(settings.blobs, cwd, said),
+        project is not None
+        and (not settings.board or said["board"][1] == str(project / PROJECT_FILE)),
     )
 
 
@@ -306,7 +317,8 @@ def find_settings(found: SearchSettings) -> FindSettings:
     )
 
 
-def sealing_of(trust: TrustSettings, tier: Tier) -> "Sealing":
+def sealing_of(trust: TrustSettings, tiers: Iterable[Tier]) -> "Sealing":
+    """By the strictest policy among those of the tiers."""
     from pegboard.board.keyring import Keyring  # a search needs none of this
     from pegboard.board.signing import Sealing
     from pegboard.gate.signatures import Policy
@@ -316,7 +328,8 @@ def sealing_of(trust: TrustSettings, tier: Tier) -> "Sealing":
         Tier.USER: trust.signatures_user,
         Tier.REGISTRY: trust.signatures_registry,
     }
-    return Sealing(Keyring(keyring_folder()), Policy(said[tier]))
+    strictest = min((said[tier] for tier in tiers), key=SIGNATURES.index)
+    return Sealing(Keyring(keyring_folder()), Policy(strictest))
 
 
 def worker_settings(embed: EmbedSettings) -> WorkerSettings:

@@ -10,7 +10,7 @@ from pegboard.embed.choose import PROVIDERS
 from pegboard.model import ModelSpec
 
 SIGNATURES = ("require", "warn", "off")
-"""What a board asks of signatures."""
+"""What a board asks of signatures, the strictest first."""
 
 
 def setting(default: Any, about: str, **bounds: Any) -> Any:  # noqa: ANN401 (as dataclasses.field)

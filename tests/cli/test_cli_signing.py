@@ -295,6 +295,24 @@ def test_a_board_of_ones_own_has_a_policy_of_its_own(pegboard, ai, desk, monkeyp
     assert "unsigned" not in pegboard("sync", *own).out
 
 
+@pytest.mark.parametrize("way", ["setting", "link"])
+@pytest.mark.parametrize("asks", ["project", "user"])
+def test_a_project_may_not_choose_what_is_asked_of_it_by_the_place_of_its_board(
+    pegboard, ai, desk, tmp_path, monkeypatch, way, asks
+):
+    monkeypatch.setenv(f"PEGBOARD_TRUST_SIGNATURES_{asks.upper()}", "require")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (desk / "pegboard.toml").write_text(f"board = '{outside / 'board.db'}'\n")
+    if way == "link":
+        (desk / "pegboard.toml").write_text("")
+        (desk / ".pegboard").symlink_to(outside)
+    assert pegboard("init").code == 0
+    assert pegboard("add", "folder", ".ai").code == 0
+    assert "unsigned 5" in pegboard("sync").out
+    assert (outside / "board.db").exists()
+
+
 def test_a_project_may_not_say_what_is_asked_of_it(pegboard, desk):
     assert pegboard("init").code == 0
     (desk / "pegboard.toml").write_text('[trust]\nsignatures_project = "off"\n')
