@@ -228,6 +228,20 @@ def test_verify_of_nothing_says_that_there_is_nothing(pegboard, project):
     assert pegboard("verify", "tools:ops:nothing").code == 7
 
 
+@pytest.mark.parametrize("lose", [flip, lambda path: path.unlink()])
+def test_what_was_refused_or_is_gone_is_not_said_to_be_trusted(pegboard, project, lose):
+    lose(project / "tools/ops/release.py")
+    assert pegboard("sync").code == 0
+    ran = pegboard("verify", "tools:ops:release")
+    assert (ran.code, ran.out) == (12, "")
+    assert "is no longer on the board" in ran.err
+
+
+def test_an_id_is_verified_in_the_namespace_it_has(pegboard, project):
+    ran = pegboard("verify", "tools:ops:release", "--namespace", "team")
+    assert (ran.code, "--namespace is for a path" in ran.err) == (2, True)
+
+
 # The whole way
 
 

@@ -19,7 +19,7 @@ from pegboard.gate.admission import NAMESPACE_RULE, is_namespace
 from pegboard.gate.characters import visible
 from pegboard.gate.side_files import key_id, moment
 from pegboard.gate.signatures import EVERYWHERE, State, Trusted, TrustedKey, Verdict
-from pegboard.model import DEFAULT_NAMESPACE
+from pegboard.model import DEFAULT_NAMESPACE, Drift
 
 LONGEST_FILE = 10_000
 NEXT = "what is on boards is judged anew by: pegboard sync"
@@ -94,9 +94,12 @@ def verify(target: str, namespace: str | None, board: str | None, *, as_json: bo
     trusted = _keyring().trusted()
     if Path(target).exists():
         verdict = _verify_path(Path(target), namespace, trusted)
+    elif namespace is not None:
+        raise UsageError(
+            f"there is no file {target}", "--namespace is for a path, and not for an id"
+        )
     else:
-        with Pegboard.open(board) as pegboard:
-            verdict = signing.verify_entry(pegboard.show(target), trusted)
+        verdict = _verify_on_board(target, board, trusted)
     if as_json:
         render.print_json(_outcome(verdict))
     else:
@@ -111,6 +114,17 @@ def _verify_path(path: Path, namespace: str | None, trusted: Trusted) -> Verdict
         signed_for = signing.signed_namespace(found)
         found = found._replace(item=found.item._replace(namespace=signed_for))
     return signing.verify(found, trusted)
+
+
+def _verify_on_board(target: str, board: str | None, trusted: Trusted) -> Verdict:
+    with Pegboard.open(board) as pegboard:
+        entry = pegboard.show(target)
+    if entry.drift is Drift.MISSING:
+        raise NotTrusted(
+            f"{target} is no longer on the board: it is gone from its source, or was refused",
+            "see what was refused, and why: pegboard rejections",
+        )
+    return signing.verify_entry(entry, trusted)
 
 
 def _found(path: Path, namespace: str) -> signing.Found:
