@@ -200,7 +200,8 @@ def the_vector_index_is_used(pair: Pair) -> str:
             raise Failed("this is no board with vectors in PostgreSQL")
         [[key]] = store.database.rows("SELECT max(key) FROM fingerprints")
         length = embedder.fingerprint.dimension
-        query = with_numbers(PLAIN["near"], dimension=length, fingerprint=key, limit=10)
+        numbers = {"dimension": length, "fingerprint": key, "limit": 10, "enough": 10}
+        query = with_numbers(PLAIN["near"], **numbers)
         ask = {"query": to_database(embedder.embed_query(QUESTIONS[0]))}
         plan = "\n".join(row[0] for row in store.database.rows(f"EXPLAIN {query}", ask))
     index = f"tool_vectors_hnsw_{key}"

@@ -163,7 +163,7 @@ versions = st.builds(
     changelog=clean_text,
     files=files,
 )
-signatures = st.builds(Signature, names, names, names, names, clean_text)
+signatures = st.builds(Signature, names, names, names, names, clean_text, clean_text)
 permissions = st.builds(Permission, st.sampled_from(Access), st.sampled_from(Resource), clean_text)
 
 

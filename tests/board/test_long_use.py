@@ -10,7 +10,7 @@ from pegboard.cli.render import visible_rejections
 from pegboard.embed.local import WEIGHTS, LocalEmbedder
 from pegboard.measure import evaluate
 from pegboard.store import checking, planning
-from pegboard.store.sqlite import items
+from pegboard.store.sqlite import items, putting
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_words_in_any_section_of_a_docstring_are_found(board, tools):
 
 def test_a_new_way_to_make_text_is_applied_by_the_next_sync(board, monkeypatch):
     board.sync()
-    for module in (planning, items, checking):
+    for module in (planning, items, putting, checking):
         monkeypatch.setattr(module, "TEXT_VERSION", 999)
     report = board.sync().sources[0]
     assert (report.changed, report.unchanged) == (3, 0)

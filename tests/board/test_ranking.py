@@ -83,6 +83,7 @@ def filters():
         namespaces=some("public", "team"),
         active=st.sampled_from([True, True, None, False]),
         live=st.none() | some("tools", "elsewhere"),
+        linked=st.just(()),  # nothing here has links
         **dict.fromkeys((*LABELS, *LISTED), st.just(()) | st.just(()) | some("one", "two")),
     )
 
