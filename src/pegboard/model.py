@@ -142,6 +142,13 @@ class Item(NamedTuple):
         """`category__name`, legal as a tool name in MCP and OpenAI calls."""
         return re.sub(r"[^A-Za-z0-9_-]+", "_", f"{self.category}__{self.name}")
 
+    @property
+    def document(self) -> str:
+        """What is there to be read or followed, as its author wrote it; a tool is called."""
+        if self.kind is Kind.TOOL:
+            return ""
+        return (self.version and self.version.manifest_text) or self.body
+
 
 class EmbeddingState(NamedTuple):
     status: EmbeddingStatus

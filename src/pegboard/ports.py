@@ -117,7 +117,7 @@ class Items(Protocol):
     def get(self, item_id: ItemId, namespace: str, *, files: bool = True) -> Entry | None: ...
 
     def named(self, name: str) -> list[Entry]:
-        """Active items whose id, `namespace/id`, `category__name` or bare name this is."""
+        """Active items by id, `namespace/id`, `category__name` or name; see `board.describe`."""
         ...
 
     def page(self, after: int, limit: int) -> list[Entry]:

@@ -167,6 +167,12 @@ def test_the_sentence_with_the_most_terms_is_shown():
     assert shown(PARTS[1], frozenset()) == "Stamps: Glue them on."
 
 
+def test_the_number_of_a_list_entry_is_no_sentence():
+    steps = Passage("", "", "1. Collect the commits. 2. Publish them.")
+    assert shown(steps, frozenset()) == "Collect the commits."
+    assert shown(steps, frozenset({"publish"})) == "Publish them."
+
+
 def test_what_is_shown_is_short_and_harmless():
     hostile = Passage("He\x1b[31mad", "", "word\u202e " * 100)
     said = shown(hostile, frozenset({"word"}))

@@ -82,7 +82,8 @@ def test_arguments_are_checked_first(store, embedder, running, calls):
     ("fields", "said"),
     [
         ({"tool_type": ToolType.BASH}, "a bash tool"),
-        ({"tool_type": None, "kind": Kind.SKILL}, "of kind skill"),
+        ({"tool_type": None, "kind": Kind.SKILL}, "of kind skill, which is read and not run"),
+        ({"tool_type": None}, "a tool of no type"),
     ],
 )
 def test_what_nothing_here_can_run_says_so(store, embedder, running, calls, fields, said):

@@ -138,3 +138,20 @@ def test_the_project_goes_before_your_own_folder(pegboard, ai, tmp_path):
     (ai / "tools/ops/release.py").unlink()
     pegboard("sync")
     assert pegboard("show", "tools:ops:release", "--json").json["item"]["source"] == "user"
+
+
+def test_everything_about_an_item_is_shown_also_what_it_says_and_asks_for(pegboard, ai, write):
+    write(".ai/tools/ops/deploy/tool.yaml", MANIFEST + "permissions: [read filesystem dist/**]\n")
+    pegboard("init")
+    pegboard("add", "folder", ".ai")
+    tool = pegboard("show", "deploy").out
+    assert "  files      run.sh, tool.yaml\n" in tool
+    assert "  asks for   read filesystem dist/**\n" in tool
+    assert "As written" not in tool
+    for name, path in {
+        "review": "directives/review.md",
+        "retries": "knowledge/http/retries.md",
+        "pdf": "skills/pdf/SKILL.md",
+    }.items():
+        shown = pegboard("show", name).out
+        assert shown.endswith(f"\nAs written:\n{(ai / path).read_text().rstrip()}\n"), name

@@ -405,6 +405,14 @@ def test_an_item_can_be_named_by_id_by_category_and_name_and_by_name(store):
     assert store.items.named("SEND LETTER") == []
 
 
+def test_knowledge_is_named_by_the_last_part_of_its_id_unless_something_has_that_name(store):
+    entry = make_item("Retry", id="knowledge:http:again", kind=Kind.KNOWLEDGE)
+    store.items.put([entry, make_item("Tool", id="tools:http:again")], None)
+    assert [found.item.name for found in store.items.named("again")] == ["Retry"]
+    store.items.put([make_item("again")], None)
+    assert [found.item.name for found in store.items.named("again")] == ["again"]
+
+
 def test_a_name_that_several_items_have_gives_all_of_them_in_order(store):
     letters, parcels = make_item(category="parcels"), make_item(category="letters")
     store.items.put([letters, parcels], None)

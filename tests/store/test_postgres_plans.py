@@ -157,6 +157,10 @@ STEPS: dict[str, tuple[Callable[[PostgresStore], object], list[str]]] = {
         ["items_namespace_id_key|items_id"],
     ),
     "named": (lambda s: s.items.named("c3__tool3"), ["items_short_name", "items_name"]),
+    "named by the last part of an id": (
+        lambda s: s.items.named("no_such"),
+        ["items_last_part|items_tool_type"],
+    ),
     "named by id": (lambda s: s.items.named("mcptools:c3:tool3"), ["items_id"]),
     "named with its namespace": (
         lambda s: s.items.named("n3/mcptools:c3:tool3"),

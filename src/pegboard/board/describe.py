@@ -12,6 +12,8 @@ def describe(
 ) -> Entry:
     """The item with this id, `category__name`, or bare name if only one item has it.
 
+    Of knowledge, the last part of the id will do if nothing has that name.
+
     An id that hangs in several namespaces is told apart as `namespace/id`. With `within`, only
     what a search with these filters could have found: anything else is as if it were not there.
     Without `files` it comes without its version, and wherever large files lie is not asked.

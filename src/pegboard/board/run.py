@@ -7,7 +7,7 @@ from pegboard.board.describe import describe
 from pegboard.calls import CallResult, OnProgress
 from pegboard.content import Json
 from pegboard.errors import InvalidArguments, NotExecutable
-from pegboard.model import Filters, Item, ToolType
+from pegboard.model import Filters, Item, Kind, ToolType
 from pegboard.ports import Store
 
 Start = Callable[[Item, Json, float | None, OnProgress | None], "Future[CallResult]"]
@@ -37,8 +37,13 @@ class Running:
         """Raises if the call cannot be made; how a call ended that was made is in its result."""
         item = describe(self.store, name, within).item
         start = self.starts.get(item.tool_type) if item.tool_type else None
+        if item.kind is not Kind.TOOL:
+            raise NotExecutable(
+                f"{item.id} is of kind {item.kind}, which is read and not run",
+                "read it with describe_tool (pegboard show), and follow it yourself",
+            )
         if start is None:
-            what = f"a {item.tool_type} tool" if item.tool_type else f"of kind {item.kind}"
+            what = f"a {item.tool_type} tool" if item.tool_type else "a tool of no type"
             raise NotExecutable(
                 f"{item.id} is {what}, and this Pegboard runs only: {', '.join(self.starts)}",
                 "read how it works with describe_tool (pegboard show), and run it yourself",

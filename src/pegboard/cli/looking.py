@@ -88,7 +88,7 @@ def search(
     as_json: bool,
     **filters: tuple[str, ...],
 ) -> None:
-    """Find tools by what they do, in your own words.
+    """Find tools, skills, directives and knowledge, in your own words.
 
     Options that filter can be given several times; any of the values will do.
     Exit code 0: found, 1: no tool fits.
@@ -166,7 +166,7 @@ def show(item: str, board: str | None, as_json: bool) -> None:
     """Show everything about one item.
 
     ID is the whole id (mcptools:chat:post_message), category__name, or the bare name where only
-    one item has it.
+    one item has it. Directives, knowledge and skills are shown as they are written.
     """
     with Pegboard.open(board) as pegboard:
         found = pegboard.curate.chosen(item, files=True)

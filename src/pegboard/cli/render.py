@@ -107,8 +107,11 @@ def entry(found: Entry, tied: Sequence[Tie] = ()) -> None:
         "namespace": item.namespace,
         "tags": ", ".join(item.tags),
         "deprecated": "yes" if item.deprecated else "",
+        "author": item.author,
         "from": visible(f"{item.source} / {item.origin}"),
         "version": item.version.version if item.version else "",
+        "files": ", ".join(map(visible, _files(item))),
+        "asks for": f"\n{'':<13}".join(" ".join(each) for each in item.permissions),
         "state": _state(found),
         "signature": _signature(item),
         "embedding": embedding.status.value + (f" by {embedding.model}" if embedding.model else ""),
@@ -119,7 +122,7 @@ def entry(found: Entry, tied: Sequence[Tie] = ()) -> None:
         if value:
             click.echo(f"  {name:<10} {value}")
     click.echo()
-    click.echo(item.description)
+    click.echo(item.description.rstrip())
     if tied:
         click.echo()
         ties(tied)
@@ -127,6 +130,16 @@ def entry(found: Entry, tied: Sequence[Tie] = ()) -> None:
         click.echo()
         click.echo("Input:")
         click.echo(json.dumps(item.input_schema, ensure_ascii=False, indent=2))
+    if item.document:
+        click.echo()
+        click.echo("As written:")
+        click.echo(item.document.rstrip())
+
+
+def _files(item: Item) -> list[str]:
+    """Where it has several: that one lies where it comes from is told already."""
+    paths = [each.path for each in item.version.files] if item.version else []
+    return paths if len(paths) > 1 else []
 
 
 def _signature(item: Item) -> str:

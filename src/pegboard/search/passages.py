@@ -23,7 +23,7 @@ def _own(passage: Passage) -> str:
 
 def shown(passage: Passage, wanted: frozenset[str]) -> str:
     """Its heading, and the sentence that has the most of these terms, on one line."""
-    said = sentences(passage.told)
+    said = [each for each in sentences(passage.told) if any(map(str.isalpha, each))]  # no "1."
     best = max(said, key=lambda each: len(wanted.intersection(terms(each))), default="")
     excerpt = clipped(harmless(best), LONGEST_EXCERPT)
     heading = clipped(harmless(passage.heading), LONGEST_HEADING)

@@ -8,7 +8,7 @@ from mcp_types import CallToolResult
 from pegboard.app import Pegboard
 from pegboard.calls import Health
 from pegboard.errors import ItemAmbiguous, ItemNotFound
-from pegboard.model import Drift, Entry
+from pegboard.model import Drift, Entry, Item
 from pegboard.search.budget import clipped, qualified
 from pegboard.serve.abridging import abridged
 from pegboard.serve.replies import compact_json, failure, in_words, one_line, reply
@@ -16,14 +16,16 @@ from pegboard.serve.replies import compact_json, failure, in_words, one_line, re
 MOST_NAMES = 10
 LONGEST_NAME = 600
 MOST_LETTERS = 60_000
-"""Of descriptions and schemas in one answer; the tools share it."""
+"""Of descriptions, texts and schemas in one answer; the tools share it."""
 MOST_TAGS = 20
+MOST_FILES = 50
 LONGEST_TAG = 60
 LONGEST_REASON = 300
 
 DESCRIPTION = """\
 Everything about a tool before you call it: parameters as JSON Schema, the whole description, \
-type, tags, and whether something is the matter with it."""
+type, tags, and whether something is the matter with it. Of a skill, directive or knowledge entry, \
+the whole text."""
 
 _NAME = {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}
 
@@ -59,6 +61,8 @@ OUTPUT_SCHEMA: dict[str, Any] = {
                     "tags": _TEXTS,
                     "input_schema": {"type": "object"},
                     "output_schema": {"type": "object"},
+                    "text": {"type": "string"},
+                    "files": _TEXTS,
                     "notes": _TEXTS,
                 },
                 "required": ["id", "kind", "description", "input_schema"],
@@ -94,10 +98,14 @@ def _told(entry: Entry, down: Mapping[str, str], room: int) -> dict[str, Any]:
     item = entry.item
     said = item.description.strip()
     description = clipped(said, room // 4)
-    asks, gives = abridged(item.input_schema, room // 2), abridged(item.output_schema, room // 4)
+    text = clipped(item.document, room // 2)
+    asks = abridged(item.input_schema, room // (4 if text else 2))
+    gives = abridged(item.output_schema, room // 4)
     notes = _state(entry, down)
     if description != said:
         notes.append("the description is cut short")
+    if text != item.document:
+        notes.append("the text is cut short")
     if asks is not item.input_schema:
         notes.append("the input schema is shown in part; call_tool checks against the whole of it")
     if gives is not item.output_schema:
@@ -110,10 +118,20 @@ def _told(entry: Entry, down: Mapping[str, str], room: int) -> dict[str, Any]:
         "tags": [clipped(tag, LONGEST_TAG) for tag in item.tags[:MOST_TAGS]],
         "input_schema": asks,
         "output_schema": gives,
+        "text": text,
+        "files": _files(item),
         "notes": notes,
     }
     always = OUTPUT_SCHEMA["properties"]["tools"]["items"]["required"]
     return {name: value for name, value in told.items() if value or name in always}
+
+
+def _files(item: Item) -> list[str]:
+    """What lies beside the text of a skill, for whoever can read the folder."""
+    if not item.document or item.version is None:
+        return []
+    paths = [each.path for each in item.version.files]
+    return paths[:MOST_FILES] if len(paths) > 1 else []
 
 
 def _state(entry: Entry, down: Mapping[str, str]) -> list[str]:
@@ -138,12 +156,18 @@ def _state(entry: Entry, down: Mapping[str, str]) -> list[str]:
 def _text(told: Mapping[str, Any]) -> str:
     """Only the id stands at the margin, so that no description can be taken for another tool."""
     kind = " ".join(filter(None, (told.get("type"), told["kind"])))
-    lines = [f"{one_line(told['id'])} ({kind})"]
-    lines += [f"note: {note}" for note in told.get("notes", ())]
+    head = f"{one_line(told['id'])} ({kind})"
+    lines = [f"note: {note}" for note in told.get("notes", ())]
     lines += [line.rstrip() for line in told["description"].splitlines()]
     if "tags" in told:
         lines.append(f"tags: {one_line(', '.join(told['tags']))}")
-    lines.append(f"input schema: {compact_json(told['input_schema'])}")
+    if told["input_schema"] or "text" not in told:
+        lines.append(f"input schema: {compact_json(told['input_schema'])}")
     if "output_schema" in told:
         lines.append(f"output schema: {compact_json(told['output_schema'])}")
-    return "\n  ".join(line for line in lines if line)
+    if "files" in told:
+        lines.append(f"files: {one_line(', '.join(told['files']))}")
+    lines = [f"  {line}" for line in lines if line]
+    if "text" in told:
+        lines += ["  text:", *(f"  {line}".rstrip() for line in told["text"].splitlines())]
+    return "\n".join([head, *lines])

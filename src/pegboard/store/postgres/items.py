@@ -66,7 +66,8 @@ class PostgresItems:
 
     def named(self, name: str) -> list[Entry]:
         # A name is whatever a source says: it must never be taken for the id of something else.
-        ways = ("with_id", "named_with_namespace") if ":" in name else ("named",)
+        by_id, by_name = ("with_id", "named_with_namespace"), ("named", "named_by_last_part")
+        ways = by_id if ":" in name else by_name
         for way in ways if sayable([name]) else ():
             if found := self._db.records(SQL[way], {"name": name}):
                 return [READER.entry(row) for row in found]

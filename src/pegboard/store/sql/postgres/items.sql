@@ -118,6 +118,11 @@ SELECT * FROM items WHERE active AND id = %(name)s ORDER BY namespace;
 -- name: named
 SELECT * FROM items WHERE active AND (short_name = %(name)s OR name = %(name)s) ORDER BY namespace, id;
 
+-- name: named_by_last_part
+-- Knowledge, as its links call it.
+SELECT * FROM items WHERE active AND kind = 'knowledge' AND split_part(id, ':', -1) = %(name)s
+ORDER BY namespace, id;
+
 -- name: named_with_namespace
 -- A namespace has at most one slash, and an id is all that comes after it.
 SELECT * FROM items

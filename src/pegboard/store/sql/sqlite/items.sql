@@ -85,6 +85,12 @@ SELECT * FROM items WHERE active AND id = :name ORDER BY namespace;
 -- name: named
 SELECT * FROM items WHERE active AND (short_name = :name OR name = :name) ORDER BY namespace, id;
 
+-- name: named_by_last_part
+-- Knowledge, as its links call it.
+SELECT * FROM items WHERE active AND kind = 'knowledge'
+  AND substr(id, length(rtrim(id, replace(id, ':', ''))) + 1) = :name
+ORDER BY namespace, id;
+
 -- name: named_with_namespace
 SELECT * FROM items WHERE active AND namespace || '/' || id = :name;
 
