@@ -307,6 +307,7 @@ def test_only_the_named_sources_are_read(board, other, folder):
 def test_progress_is_told_and_ends_with_the_total(board):
     told = []
     board.sync(full=True, progress=lambda *step: told.append(step))
+    assert told[0] == ("reading", 0, None)
     assert ("reading", 6, 6) in told
 
 

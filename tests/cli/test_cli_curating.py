@@ -98,7 +98,7 @@ def test_a_description_that_cannot_be_taken_is_refused(pegboard, board, desk, ar
 def test_an_item_that_is_not_there_cannot_be_described(pegboard, board):
     ran = pegboard("describe", "nothing", "--set", "x")
     assert ran.code == 7
-    assert "--state all" in ran.err
+    assert 'pegboard search "..." --state all' in ran.err
 
 
 # deactivate and activate
@@ -106,7 +106,7 @@ def test_an_item_that_is_not_there_cannot_be_described(pegboard, board):
 
 def test_an_item_is_switched_off_and_on(pegboard, board):
     ran = pegboard("deactivate", "refund_payment", "--reason", "It is not ready.")
-    assert ran.out == f"{REFUND} is switched off\n"
+    assert ran.out == f"{REFUND} is switched off\non again with: pegboard activate {REFUND}\n"
     assert pegboard("search", "refund", "--mode", "bm25").code == 1
     assert pegboard("sync").code == 0
     assert pegboard("search", "refund", "--mode", "bm25").code == 1

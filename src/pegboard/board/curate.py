@@ -33,7 +33,7 @@ class Curating:
                     return found
             raise ItemNotFound(
                 error.message,
-                "look for it: pegboard search --state all; "
+                'look for it: pegboard search "..." --state all; '
                 "what is not active is named by its whole id",
             ) from error
 

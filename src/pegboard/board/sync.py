@@ -90,6 +90,7 @@ class Sync:
         retired. When stopped, it keeps what it has and retires nothing: it has not seen everything.
         """
         self._rewrite = full
+        self.progress("reading", 0, None)  # a large document is read for a while before it tells
         began = self.store.now()
         paths = frozenset(path.strip("/") for path in under)
         known = self.store.items.origins(self.record.name, sorted(paths))

@@ -12,6 +12,7 @@ from pegboard.cli import render
 from pegboard.cli.shared import command_options, login_name, notice, progress_bar
 from pegboard.errors import UsageError
 from pegboard.model import Drift, Entry
+from pegboard.search.budget import qualified
 from pegboard.text import harmless
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -152,6 +153,8 @@ def _tell_state(entry: Entry, as_json: bool) -> None:
         click.echo(f"{entry.item.id} is active")
     elif entry.off_at is not None:
         click.echo(f"{entry.item.id} is switched off")
+        named = qualified(entry.item.namespace, entry.item.id)
+        click.echo(f"on again with: pegboard activate {named}")
     elif entry.drift is Drift.MISSING:
         click.echo(f"{entry.item.id} is no longer switched off, but gone from its source")
     else:

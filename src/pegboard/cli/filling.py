@@ -40,7 +40,7 @@ def init(board: str | None, as_json: bool) -> None:
     if board is None and (Path.cwd() / AI).is_dir():
         click.echo(f"next      pegboard add folder {AI}, which this project has already")
     else:
-        click.echo("next      pegboard add folder PATH, or pegboard add mcp NAME")
+        click.echo("next      pegboard add folder PATH, add openapi FILE_OR_URL, or add mcp NAME")
 
 
 def _make_project(board: str | None) -> Path | None:

@@ -15,7 +15,7 @@ import click
 from pegboard.app import quiet
 from pegboard.ports import Progress
 
-NO_SOURCE = "this board has no source yet; add one with: pegboard add folder, or add mcp"
+NO_SOURCE = "this board has no source yet; add one with: pegboard add folder, openapi or mcp"
 
 P = ParamSpec("P")
 R = TypeVar("R")
