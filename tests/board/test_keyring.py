@@ -173,6 +173,16 @@ def test_the_only_key_is_the_one_to_sign_with(keyring):
     assert raised.value.hint == "known: ada, work"
 
 
+def test_a_revoked_key_is_none_to_sign_with(keyring):
+    keyring.new("ada")
+    keyring.new("work")
+    keyring.revoke("ada", "laptop lost", WHEN)
+    assert keyring.chosen(None) == "work"
+    keyring.revoke("work", "", WHEN)
+    with pytest.raises(UsageError, match="no key to sign with"):
+        keyring.chosen(None)
+
+
 # Trusted keys
 
 

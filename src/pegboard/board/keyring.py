@@ -74,18 +74,22 @@ class Keyring:
         return sorted(path.stem for path in self._keys.glob("*.key") if is_key_name(path.stem))
 
     def chosen(self, name: str | None) -> str:
-        """The key of that name, or the only one there is."""
+        """The key of that name, or the only one that is not revoked."""
         names = self.names()
-        if name is not None and name not in names:
+        if name is not None:
+            if name in names:
+                return name
             known = ", ".join(names) or "none; make one with: pegboard keys new NAME"
             raise UsageError(f"there is no key {name!r} here", f"known: {known}")
-        if name is None and len(names) > 1:
-            raise UsageError("which key? " + ", ".join(names), "name one with --key")
-        if not names:
+        revoked = {each.name for each in self.trusted().values() if each.revoked_at}
+        good = [each for each in names if each not in revoked]
+        if len(good) > 1:
+            raise UsageError("which key? " + ", ".join(good), "name one with --key")
+        if not good:
             raise UsageError(
                 "there is no key to sign with", "make one with: pegboard keys new NAME"
             )
-        return name or names[0]
+        return good[0]
 
     def private(self, name: str) -> "Ed25519PrivateKey":
         from cryptography.exceptions import UnsupportedAlgorithm
