@@ -562,6 +562,8 @@ def test_a_signature_names_what_is_required_first_and_marks_the_rest():
         ({"type": "array"}, "any[]"),
         ({"type": ["string", "null"]}, "string"),
         ({"enum": ["low", "high"]}, "low|high"),
+        ({"enum": ["fraudulent", "requested_by_customer"]}, "fraudulent|requested_by_custom…"),
+        ({"anyOf": [{"type": "object"}, {"enum": [""]}]}, 'object|""'),
         ({"enum": list(range(9)), "type": "integer"}, "integer"),
         ({"anyOf": []}, "any"),
         (True, "any"),

@@ -314,7 +314,7 @@ def _type(schema: object) -> str:
         return "any"
     choices = schema.get("enum")
     if isinstance(choices, list) and 0 < len(choices) <= 4:
-        return "|".join(str(choice)[:20] for choice in choices)
+        return "|".join(_choice(str(choice)) for choice in choices)
     either = schema.get("anyOf") or schema.get("oneOf")
     if isinstance(either, list):
         kinds = dict.fromkeys(_type(each) for each in either)
@@ -325,6 +325,11 @@ def _type(schema: object) -> str:
     if found == "array":
         return f"{_type(schema.get('items', {}))}[]"
     return found if isinstance(found, str) and found else "any"
+
+
+def _choice(value: str) -> str:
+    """What is cut says so: it would be taken for the value."""
+    return f"{value[:19]}…" if len(value) > 20 else value or '""'
 
 
 def first_sentence(description: str) -> str:

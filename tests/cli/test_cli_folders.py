@@ -121,6 +121,7 @@ def test_what_is_refused_is_counted_and_told(pegboard, ai, write):
     assert ran.code == 0
     assert "refused: 2 (no_manifest 1, no_skill 1)" in ran.out
     shown = pegboard("status", "--rejections").out
+    assert "refused    2; see: pegboard rejections\n" in pegboard("status").out
     assert "ai / tools/broken  no_manifest" in shown
     assert "has no tool.yaml" in shown
 

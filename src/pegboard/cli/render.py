@@ -181,7 +181,8 @@ def status(found: Status) -> None:
             f"{'building':<10} {found.building.model}: {new.ready} ready, "
             f"{new.pending} pending, {new.failed} failed"
         )
-    click.echo(f"{'refused':<10} {found.rejections}")
+    see = "; see: pegboard rejections" if found.rejections else ""
+    click.echo(f"{'refused':<10} {found.rejections}{see}")
     if found.changed:
         click.echo(f"{'changed':<10} {found.changed} since approved; see: pegboard changes")
     servers = {state.name: state for state in found.servers}
