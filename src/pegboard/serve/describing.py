@@ -24,8 +24,8 @@ LONGEST_REASON = 300
 
 DESCRIPTION = """\
 Everything about a tool before you call it: parameters as JSON Schema, the whole description, \
-type, tags, and whether something is the matter with it. Of a skill, directive or knowledge entry, \
-the whole text."""
+type, tags, and whether something is the matter with it; of what is read and not called, the \
+whole text."""
 
 _NAME = {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}
 

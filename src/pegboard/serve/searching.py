@@ -48,8 +48,8 @@ FILTERS = {
 DESCRIPTION = """\
 Find tools by what they do, in your own words. Ask for one capability at a time; for several, send \
 several searches in parallel. Each hit has the id to call it by, a score from 0 to 1, its \
-signature (? marks what is optional) and what it does. What is marked skill, directive or \
-knowledge is not called: read it with describe_tool."""
+signature (? marks what is optional) and what it does. Skills, directives and knowledge are marked \
+so, and read with describe_tool."""
 
 
 def _texts(description: str) -> Json:
