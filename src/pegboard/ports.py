@@ -136,8 +136,8 @@ class Items(Protocol):
     ) -> tuple[int, int]:
         """Deactivate what a scan did not see, and remove what went missing before that time.
 
-        What was put after the scan began is left alone: another sync saw it. Returns how many were
-        deactivated and how many removed.
+        `seen` are origins of what is as it was, and ids of what was put. What was put after the
+        scan began is left alone: another sync saw it. Returns how many went, and were removed.
         """
         ...
 

@@ -11,6 +11,7 @@ from pegboard.model import (
     Candidate,
     Finding,
     Fingerprint,
+    Form,
     Item,
     LeftOut,
     Rejection,
@@ -67,6 +68,7 @@ class Sync:
         self._items: list[Item] = []
         self._rejections: list[Rejection] = []
         self._present: list[str] = []
+        self._unchanged: list[str] = []
         self._refused: list[str] = []
         self._unreadable: list[str] = []
         self._still_refused: dict[str, str] = {}
@@ -74,6 +76,8 @@ class Sync:
         self._scanned = 0
         self._bytes = 0
         self._rewrite = False
+        self._source: Source | None = None
+        """The one to ask about a file, unless the board has nothing from it yet."""
 
     def run(
         self,
@@ -94,6 +98,7 @@ class Sync:
         began = self.store.now()
         paths = frozenset(path.strip("/") for path in under)
         known = self.store.items.origins(self.record.name, sorted(paths))
+        self._source = source if known or under else None
         refused = {
             each.origin: each.code
             for each in self.store.ledger.rejections()
@@ -116,9 +121,8 @@ class Sync:
         return self.report
 
     def _end_whole(self, known: Mapping[str, str], began: float, purge_before: float) -> None:
-        dark = _at_or_under(known, frozenset(self._unreadable))
         self.report.retired, self.report.purged = self.store.items.retire(
-            self.record.name, [*self._present, *dark], began, purge_before
+            self.record.name, self._seen(known), began, purge_before
         )
         self.store.ledger.settle(self.record.name, self._present, [*self._present, *self._refused])
         self.store.ledger.mark_synced(self.record.name)
@@ -137,9 +141,8 @@ class Sync:
         A census is only taken if many have come or gone: a save must not have to wait for it.
         """
         seen = {*self._present, *self._refused}
-        dark = _at_or_under(known, frozenset(self._unreadable))
         self.report.retired = self.store.items.retire_under(
-            self.record.name, sorted(under), [*self._present, *dark], began
+            self.record.name, sorted(under), self._seen(known), began
         )
         void = set(_at_or_under(refused, under)) - seen | refused.keys() & set(self._present)
         if void:
@@ -148,6 +151,11 @@ class Sync:
             self.store.items.take_census()
         if self.report.added or self.report.changed or self.report.retired:
             self._follow_links()
+
+    def _seen(self, known: Mapping[str, str]) -> list[str]:
+        """What was put goes by its id: an origin may have had another one before."""
+        dark = _at_or_under(known, frozenset(self._unreadable))
+        return [*self._unchanged, *dark, *(item_id for _, item_id in self._ids)]
 
     def _follow_links(self) -> None:
         """What came, went or was renamed may be what links mean, also those of other sources."""
@@ -163,6 +171,7 @@ class Sync:
             case Unchanged(origin):
                 self.report.unchanged += 1
                 self._present.append(origin)
+                self._unchanged.append(origin)
             case LeftOut(_, reason):
                 self.report.left_out[reason] += 1
             case Rejection():
@@ -170,7 +179,7 @@ class Sync:
             case Candidate():
                 verdict = self.gate(finding)
                 if isinstance(verdict, Item):
-                    verdict = self._once(verdict)
+                    verdict = self._once(verdict, finding.form)
                 if isinstance(verdict, Item):
                     self._items.append(verdict)
                     self._bytes += sum(len(file.content) for file in finding.files)
@@ -179,18 +188,34 @@ class Sync:
             case _:
                 assert_never(finding)
 
-    def _once(self, item: Item) -> Item | Rejection:
-        """A second item under the same id would push out the first, at every sync anew."""
-        first = self._ids.setdefault((item.namespace, item.id), item.origin)
+    def _once(self, item: Item, form: Form) -> Item | Rejection:
+        """A second item under the same id would push out the first, at every sync anew.
+
+        Ids come from places, which differ; only an entry of knowledge says its own.
+        """
+        holder = self._holder(item) if form is Form.KNOWLEDGE else ""
+        first = holder or self._ids.setdefault((item.namespace, item.id), item.origin)
         if first == item.origin:
             return item
         return Rejection(
             source=item.source,
             origin=item.origin,
             origin_hash=item.origin_hash,
-            code="duplicate_id",
+            code="id_taken",
             reason=f"{item.id} is already the id of {first}; rename one of them",
         )
+
+    def _holder(self, item: Item) -> str:
+        """Which other file of this source has the id on the board, and is still as it was."""
+        if self._source is None:
+            return ""
+        for each in (entry.item for entry in self.store.items.named(item.id)):
+            same = (each.source, each.namespace) == (item.source, item.namespace)
+            if same and each.origin != item.origin:
+                known = self.store.items.origins(self.record.name, [each.origin])
+                if Unchanged(each.origin) in self._source.scan(known, [each.origin]):
+                    return each.origin
+        return ""
 
     def _refuse(self, rejection: Rejection) -> None:
         self._rejections.append(rejection)

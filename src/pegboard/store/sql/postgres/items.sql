@@ -159,6 +159,7 @@ WHERE (r.origin = u.path OR starts_with(r.origin, u.path || '/')) AND r.code <> 
 UPDATE items SET active = false, held = false, drift = 'missing', drift_at = now()
 WHERE source = %(source)s AND drift <> 'missing' AND updated_at < to_timestamp(%(began)s)
   AND NOT EXISTS (SELECT 1 FROM unnest(%(seen)s::text[]) AS s (origin) WHERE s.origin = items.origin)
+  AND NOT EXISTS (SELECT 1 FROM unnest(%(seen)s::text[]) AS s (id) WHERE s.id = items.id)
 RETURNING key;
 
 -- name: retire_under
@@ -170,6 +171,7 @@ WHERE key IN (
     WHERE i.origin = u.path OR starts_with(i.origin, u.path || '/'))
   AND drift <> 'missing' AND updated_at < to_timestamp(%(began)s)
   AND NOT EXISTS (SELECT 1 FROM unnest(%(seen)s::text[]) AS s (origin) WHERE s.origin = items.origin)
+  AND NOT EXISTS (SELECT 1 FROM unnest(%(seen)s::text[]) AS s (id) WHERE s.id = items.id)
 RETURNING key;
 
 -- name: drop_tasks_of

@@ -173,6 +173,7 @@ WHERE key IN (
       AND (i.origin = u.value OR substr(i.origin, 1, length(u.value) + 1) = u.value || '/'))
   AND drift <> 'missing' AND updated_at < :began
   AND origin NOT IN (SELECT value FROM json_each(:seen))
+  AND id NOT IN (SELECT value FROM json_each(:seen))
 RETURNING key;
 
 -- name: drop_tasks_of
@@ -182,6 +183,7 @@ DELETE FROM embedding_tasks WHERE item_key IN (SELECT value FROM json_each(:keys
 UPDATE items SET active = 0, held = 0, drift = 'missing', drift_at = :now
 WHERE source = :source AND drift <> 'missing' AND updated_at < :began
   AND origin NOT IN (SELECT value FROM json_each(:seen))
+  AND id NOT IN (SELECT value FROM json_each(:seen))
 RETURNING key;
 
 -- name: drop_tasks_of_retired
