@@ -70,6 +70,7 @@ def test_a_permission_is_parsed(said, meant):
         *("connect network example.com:0", "connect network example.com:99999"),
         *("connect network user@example.com", "connect network https://user:pw@example.com"),
         *("connect network ftp://example.com", "connect network -a.com", "connect network a..b"),
+        *("connect network http\u017f://a.com", "connect network \u212aa.com"),
         *("read environment A B", "read environment 1A", "read environment *A"),
         *("read secret ../x", "read secret a b"),
         *("execute shell a; b", "execute shell a | b", "execute shell $(a)", "execute shell a  b"),

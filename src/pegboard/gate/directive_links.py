@@ -7,7 +7,8 @@ from pegboard.content import Access, Permission, Resource
 from pegboard.gate.directive_xml import Element, prose
 
 USES = "uses"
-_TARGET = re.compile(r"[\w][\w.:/@-]{0,299}")
+LONGEST = 300
+_TARGET = re.compile(rf"[\w][\w.:/@-]{{0,{LONGEST - 1}}}")
 """One item. What has a wildcard or a placeholder in it names none."""
 _NAMES = ("directive", "tool", "knowledge", "skill", "ref", "id", "name")
 
@@ -42,10 +43,13 @@ def _used(element: Element) -> Iterator[tuple[str, str]]:
     if "item_id" in element.attributes:
         yield USES, element.attributes["item_id"].strip()
     server = element.first("mcp")
+    prefix = f"mcp:{prose(server)}:" if server else ""
+    if len(prefix) > LONGEST:
+        return
     for each in element.elements:
         if each.tag == "tool":
             name = next((each.attributes[n] for n in _NAMES if n in each.attributes), prose(each))
-            yield USES, f"mcp:{prose(server)}:{name}" if server else name.strip()
+            yield USES, f"{prefix}{name.strip()}"
 
 
 def _relations(element: Element) -> Iterator[tuple[str, str]]:

@@ -37,9 +37,9 @@ _WORD = TypeVar("_WORD", Access, Resource)
 _LABEL = r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?"
 _HOST = re.compile(
     rf"(\*|(\*\.)?{_LABEL}(\.{_LABEL})*\.?|\[[0-9a-f:.]+\])(:(?P<port>[0-9]{{1,5}}|\*))?",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,  # else some letters beyond ASCII count as k and s
 )
-_URL = re.compile(r"(https?|wss?)://([^/?#@\s]+)(/[^\s]*)?", re.IGNORECASE)
+_URL = re.compile(r"(https?|wss?)://([^/?#@\s]+)(/[^\s]*)?", re.IGNORECASE | re.ASCII)
 _PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
 _VARIABLE = re.compile(r"\*|[A-Za-z_][A-Za-z0-9_]*\*?")
 _SECRET = re.compile(r"\*|[A-Za-z0-9_][A-Za-z0-9_./-]*\*?")
