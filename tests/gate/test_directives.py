@@ -1,3 +1,5 @@
+import tracemalloc
+
 import pytest
 from gate_parts import admitted, example_in, refused
 
@@ -196,6 +198,17 @@ def test_inputs_become_schemas(attributes, schema):
         ("<inputs><input name='x' required='maybe'/></inputs>", "bad_input", "true or false"),
         ("<inputs><input name='x'/><input name='x'/></inputs>", "bad_input", "again"),
         ("<inputs><put name='x'/></inputs>", "bad_input", "<put> is no input"),
+        ("<inputs/>\n<outputs/>\n<inputs/>", "bad_xml", "line 6: a second <inputs> begins here"),
+        (
+            "<metadata><permissions/>\n<permissions/></metadata>",
+            "bad_xml",
+            "line 5: a second <permissions> begins here; put all into one",
+        ),
+        (
+            "<permissions><read resource='shell' xmlns:x='y' x:resource='tool'/></permissions>",
+            "bad_xml",
+            "line 4: an attribute stands here twice",
+        ),
         ("<metadata><category>sales</category></metadata>", "wrong_category", "'sales'"),
         ("<permissions><reed resource='shell'/></permissions>", "bad_permission", "did you mean"),
         ("<permissions><read resource='disk'/></permissions>", "bad_permission", "known are"),
@@ -291,6 +304,24 @@ def test_depth_and_number_of_elements_are_bounded():
     deepest = item(directive("<a>" * 15 + "</a>" * 15))
     assert deepest.version is not None
     assert deepest.version.manifest["elements"][0]["tag"] == "a"
+
+
+def test_a_long_name_of_a_server_is_not_repeated_for_each_of_its_tools():
+    text = directive(f"<x><mcp>{'a ' * 200_000}</mcp>{'<tool/>' * 300}</x>")
+    tracemalloc.start()
+    try:
+        assert item(text).links == ()
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 30 * len(text)
+
+
+def test_what_the_element_describes_beside_its_metadata_is_kept():
+    told = "<metadata><description>Short.</description></metadata>"
+    found = item(directive(f"{told}<description>At length.</description>"))
+    assert found.description == "Short."
+    assert "At length." in found.body
 
 
 def test_hidden_characters_are_refused_also_when_xml_writes_them():

@@ -133,6 +133,9 @@ class _Builder:
             reason = f"line {line}: there are more than {self._most:,} elements"
             raise Refused("too_many", reason)
         element = Element(_local(tag), {_local(k): v for k, v in attributes.items()}, line)
+        if len(element.attributes) < len(attributes):
+            reason = f"line {line}: an attribute stands here twice, with and without a prefix"
+            raise Refused("bad_xml", reason)
         if self._open:
             self._open[-1].content.append(element)
         else:

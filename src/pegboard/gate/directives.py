@@ -14,13 +14,15 @@ from pegboard.gate.versions import SEMANTIC
 from pegboard.model import Candidate, Kind
 
 _PLAIN = ("description", "category", "author")
-_READ = ("metadata", "permissions", "inputs", "process", "steps", "outputs", "description")
+_READ = ("metadata", "permissions", "inputs", "process", "steps", "outputs")
+_ONCE = ("metadata", "permissions", "inputs", "outputs")
 
 
 def read_directive(candidate: Candidate, limits: Limits) -> dict[str, object]:
     text = read_text(candidate, limits)
     found = read_element(text, limits)
     root = found.root
+    _refuse_second(root)
     name, version = _name(root, candidate), _version(root)
     metadata = _metadata(root)
     permissions = read_permissions(root)
@@ -52,6 +54,17 @@ def read_directive(candidate: Candidate, limits: Limits) -> dict[str, object]:
         },
         "manifest_text": text,
     }
+
+
+def _refuse_second(root: Element) -> None:
+    """What comes once is read once: nothing of a second one may be lost unseen."""
+    for home in (root, root.first("metadata")):
+        found: set[str] = set()
+        for each in home.elements if home else []:
+            if each.tag in found:
+                told = f"line {each.line}: a second <{each.tag}> begins here; put all into one"
+                raise Refused("bad_xml", told)
+            found |= {each.tag} & set(_ONCE)
 
 
 def _name(root: Element, candidate: Candidate) -> str:
