@@ -215,6 +215,23 @@ def test_whatever_a_comment_says_is_kept(comment):
             manifest(tool_type="api", executor_config={"url": "file:///etc/passwd"}),
             "executor_config.url is 'file:///etc/passwd'",
         ),
+        (
+            manifest(tool_type="docker", executor_config={"image": "alpine\n"}),
+            "executor_config.image is 'alpine\\n'",
+        ),
+        (
+            manifest(tool_type="docker", executor_config={"image": "a", "workdir": "/a\n"}),
+            "executor_config.workdir is '/a\\n'",
+        ),
+        (
+            manifest(tool_type="api", executor_config={"url": "https://a.com\n"}),
+            "executor_config.url is 'https://a.com\\n'",
+        ),
+        (
+            manifest(tool_type="api", executor_config={"url": "http://a", "headers": {"A": "\r"}}),
+            "executor_config.headers.A is '\\r'",
+        ),
+        (manifest(requires=["a" * 513]), "requires[0] has 513 characters; at most 512"),
         ("- a list\n", "line 1: it holds list; write keys with their values"),
         ("", "it has no tool_id"),
     ],
@@ -389,6 +406,18 @@ def test_the_documentation_names_what_each_type_takes(tool_type):
     row = next(line for line in lines if line.startswith(f"| `{tool_type}` |"))
     for key in SCHEMA["$defs"][tool_type]["properties"]:
         assert f"`{key}`" in row
+
+
+def test_editors_refuse_parameters_beside_an_input_schema():
+    said = {"tool_id": "a", "tool_type": "python", "parameters": []}
+    validator = jsonschema.Draft202012Validator(SCHEMA)
+    assert validator.is_valid(said)
+    assert not validator.is_valid(said | {"input_schema": {}})
+
+
+def test_a_name_has_room_beside_as_many_aliases_as_there_may_be():
+    aliases = [str(number) for number in range(SCHEMA["properties"]["aliases"]["maxItems"])]
+    assert len(tool(manifest(name="Release", aliases=aliases)).aliases) == 100
 
 
 @given(
