@@ -2,8 +2,8 @@
 
     python tests/gate/fuzzing.py 100000 [SEED]
 
-Whatever goes in, an item or a rejection comes out. Printed is how many of each, what took longest,
-and how much memory the process had at most.
+Whatever goes in, an item or a rejection comes out, soon and without much memory. Printed is how
+many of each, what took longest, and how much memory the process had at most.
 """
 
 import json
@@ -12,6 +12,7 @@ import resource
 import sys
 import time
 from collections import Counter
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import yaml
@@ -45,6 +46,7 @@ VALUES = (
     *("read filesystem ../x", "1.0.0", "1", "\u202e", "\0", "\ufeff", "x" * 5000, "#/$defs/b"),
     *([], {}, ["a"], [[]], {"a": {}}, [None], ["x"] * 300, {"to": "a", "type": "b"}, "[[a]]"),
     *({"type": "object", "properties": {"a": {"type": "int"}}}, {"$ref": "#"}, ["a", "a"]),
+    *("connect network https://a", "connect network http\u017f://a", "execute shell a", "a\n"),
 )
 TOKENS = (
     *("---\n", "...\n", "&a ", "*a", "!!python/object:os.system ", "{", "}", "[", "]", "- ", ": "),
@@ -64,10 +66,23 @@ TOKENS = (
         "<?x?>",
     ),
     *("<!DOCTYPE x [", '<!ENTITY a "b">', "<directive>", "</directive>", "<step name='a'>"),
-    *("<input name='a' type='b'/>", "<permissions>", "<read resource='filesystem' path='..'/>"),
+    *(
+        "<mcp>a</mcp>",
+        "<tool/>",
+        "<tool>a</tool>",
+        "<input name='a' type='b'/>",
+        "<permissions>",
+        "<read resource='filesystem' path='..'/>",
+    ),
     *("```", "~~~", "```xml\n", "[[", "]]", "`a:b:c`", "\\", "\0", "\ud800", "\u200b", "\ufeff"),
     *("é", "日本", "\U000e0041", "0x" + "f" * 50, "1" * 450, "((((", "a(", "= ", "\u2028", "\x85"),
 )
+
+
+LONGEST_SECONDS = 2.0
+"""Of processor time, for one document."""
+MOST_GROWTH = 200
+"""Megabytes that the process may have more at its largest than at its beginning."""
 
 
 class Slow(NamedTuple):
@@ -94,6 +109,7 @@ def run(count, seed=0):
         began = time.thread_time()
         verdict = admit(candidate)
         took = Slow(time.thread_time() - began, form.value, len(candidate.document))
+        assert took.seconds < LONGEST_SECONDS, form
         slowest, largest = max(slowest, took), max(largest, took.size)
         if isinstance(verdict, Item):
             check(verdict, candidate)
@@ -111,14 +127,24 @@ def check(item, candidate):
     version = item.version
     assert version is not None
     assert version.manifest_text.encode() == candidate.document
-    assert not first_forbidden(json.dumps(item._replace(version=None), default=str))
-    assert not first_forbidden(json.dumps(version.manifest, ensure_ascii=False))
+    for text in texts_in((item._replace(version=None), version.manifest)):
+        assert not first_forbidden(text)
     assert item.name.strip()
     assert item.id.startswith(candidate.fields["id"].rpartition(":")[0])
     path = item.executor.get("entrypoint")
     assert path is None or path in {file.path for file in candidate.files}
     for permission in item.permissions:
         assert ".." not in permission.scope.split("/")
+
+
+def texts_in(value):
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from texts_in([*value, *value.values()])
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from texts_in(each)
 
 
 def make_candidate(chance, form):
@@ -234,6 +260,7 @@ def main():
     tally = run(count, seed)
     took = time.process_time() - began
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert after - before < MOST_GROWTH * 1024
     lines = [
         f"{count:,} documents in {took:.1f} s of processor time",
         f"{tally.items.total():,} items: {dict(tally.items)}",
