@@ -334,6 +334,27 @@ def test_a_folder_that_waits_on_another_machine_is_left_alone(both, project, own
     assert refused(both) == {("user", "tools/ops/release.py"): "id_taken"}
 
 
+# Tools and scripts
+
+
+@pytest.mark.parametrize("under", [False, True])
+def test_a_script_steps_back_for_a_tool_of_its_name_and_comes_again(empty, project, under):
+    project.raw("scripts/ops/release.py", '"""Release as ever."""\n')
+    empty.add_folder(project.root)
+    empty.sync()
+    assert found(empty, "release") == {"scripts:ops:release": "Release as ever."}
+    tool = project.tool("ops/release", "Release anew.")
+    part = ["tools/ops/release.py"] if under else []
+    empty.sync(under=part)
+    assert found(empty, "release") == {"tools:ops:release": "Release anew."}
+    assert empty.show("ops__release").item.id == "tools:ops:release"
+    assert refused(empty) == {("ai", "scripts/ops/release.py"): "shadowed"}
+    tool.unlink()
+    empty.sync(under=part)
+    assert found(empty, "release") == {"scripts:ops:release": "Release as ever."}
+    assert refused(empty) == {}
+
+
 # Live
 
 

@@ -243,6 +243,20 @@ def test_a_file_goes_before_a_folder_tool_of_the_same_name(tmp_path):
     assert code(found["tools/ops/lint"]) == "duplicate_id"
 
 
+@pytest.mark.parametrize("tool", ["release.py", "release/tool.yaml"])
+@pytest.mark.parametrize("script", ["release.py", "release/tool.yaml"])
+def test_a_tool_goes_before_a_script_of_the_same_name(tmp_path, tool, script):
+    write(tmp_path, f"tools/ops/{tool}", TOOL)
+    write(tmp_path, f"scripts/ops/{script}", TOOL)
+    write(tmp_path, "scripts/other/release.py", TOOL)
+    found = by_origin(scan(tmp_path))
+    assert isinstance(found[f"tools/ops/{tool}".removesuffix("/tool.yaml")], Candidate)
+    refused = found[f"scripts/ops/{script}".removesuffix("/tool.yaml")]
+    assert code(refused) == "shadowed"
+    assert f"tools/ops/{tool} has the same name" in refused.reason
+    assert isinstance(found["scripts/other/release.py"], Candidate)
+
+
 def test_a_category_may_have_the_name_of_a_tool(tmp_path):
     write(tmp_path, "tools/ops.py", TOOL)
     write(tmp_path, "tools/ops/lint.py", TOOL)
@@ -336,7 +350,23 @@ def test_a_path_of_a_side_file_means_its_document(tree):
     ],
 )
 def test_a_change_reaches_as_far_as_it_can_change_the_meaning_of_others(tree, changed, looked_at):
-    assert reach(tree, [changed]) == looked_at
+    reached = [path for path in reach(tree, [changed]) if not path.startswith("scripts")]
+    assert reached == looked_at
+
+
+@pytest.mark.parametrize(
+    ("changed", "scripts"),
+    [
+        ("tools/ops/lint/rules/strict.json", ["scripts/ops/lint", "scripts/ops/lint.py"]),
+        ("tools/send.py", ["scripts/send", "scripts/send.py"]),
+        ("tools/ops/deploy/release.py", ["scripts/ops/deploy", "scripts/ops/deploy.py"]),
+        ("tools", ["scripts"]),
+        ("skills/pdf/SKILL.md", []),
+        ("knowledge/tools/x.md", []),
+    ],
+)
+def test_a_change_of_a_tool_reaches_the_script_that_it_goes_before(tree, changed, scripts):
+    assert [path for path in reach(tree, [changed]) if path.startswith("scripts")] == scripts
 
 
 # The root

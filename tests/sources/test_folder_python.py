@@ -77,6 +77,14 @@ def test_headers_say_the_rest():
     assert fields["executor"] == executor
 
 
+def test_what_people_call_the_tool_is_an_alias_of_it():
+    fields = read('__name__ = "Letter writer"\n__aliases__ = ["post"]\n' + TOOL)
+    assert fields["aliases"] == ["Letter writer", "post"]
+    assert "name" not in fields
+    assert fields["manifest"]["name"] == "Letter writer"
+    assert "aliases" not in read('__name__ = "send"\n' + TOOL)
+
+
 def test_such_a_manifest_could_stand_in_a_file():
     head = '__version__ = "1.0"\n__tags__ = ["a"]\n__dependencies__ = ["b"]\n__author__ = "c"\n'
     Draft202012Validator(json.loads(schema_text())).validate(read(head + TOOL)["manifest"])

@@ -50,13 +50,14 @@ class Layout(NamedTuple):
 
 _README = re.compile(r"(readme|licen[cs]e)(\.\w+)?", re.IGNORECASE)
 _NOTES = re.compile(rf"{_README.pattern}|.*\.(md|rst)|(?!requirements).*\.txt", re.IGNORECASE)
+SCRIPTS, TOOLS = "scripts", "tools"
 _TOOLS = Layout(Kind.TOOL, Form.MANIFEST, "tool.yaml", ".py", "no_manifest", _NOTES)
 LAYOUTS: Mapping[str, Layout] = {
     "directives": Layout(Kind.DIRECTIVE, Form.DIRECTIVE, single=".md"),
     "knowledge": Layout(Kind.KNOWLEDGE, Form.KNOWLEDGE, single=".md"),
-    "scripts": _TOOLS,
+    SCRIPTS: _TOOLS,
     "skills": Layout(Kind.SKILL, Form.SKILL, "SKILL.md", "", "no_skill", _README),
-    "tools": _TOOLS,
+    TOOLS: _TOOLS,
 }
 
 
@@ -248,6 +249,8 @@ class _Walk(Tree):
             return LeftOut(origin, "a README is for people")
         if not layout.single or not name.endswith(layout.single):
             return LeftOut(origin, f"no {layout.kind} by itself")
+        if before := self._goes_before(place, name.removesuffix(layout.single)):
+            return self._rejected(origin, "", "shadowed", before)
         try:
             content = self._content(self._root / origin, found)
             if content is None:
@@ -270,6 +273,9 @@ class _Walk(Tree):
         if layout.single and f"{name}{layout.single}" in beside:
             reason = f"{name}{layout.single} beside it has the same name; rename one of them"
             return self._rejected(origin, "", "duplicate_id", reason)
+        above = place._replace(parts=place.parts[:-1])
+        if before := self._goes_before(above, name):
+            return self._rejected(origin, "", "shadowed", before)
         try:
             files = read_bundle(self, self._root / origin, layout.document, self._limit)
             signature = self._signature(f"{origin}/{layout.document}")
@@ -279,10 +285,19 @@ class _Walk(Tree):
             return self._unreadable(origin, error, f"{layout.document}{SIDE}")
         except Unfit as unfit:
             return self._unfit(origin, unfit)
-        above = place._replace(parts=place.parts[:-1])
         return self._finding(
             Read(origin, above, name, layout.form, files, layout.document, signature)
         )
+
+    def _goes_before(self, above: Place, name: str) -> str:
+        """Why a script is none: its namesake in `tools/`, which everybody means by that name."""
+        if above.layout != SCRIPTS:
+            return ""
+        there = "/".join((TOOLS, *above.parts, name))
+        for each in (f"{there}{_TOOLS.single}", f"{there}/{_TOOLS.document}"):
+            if os.path.lexists(self._root / each):
+                return f"{each} has the same name and goes before it; rename or remove one of them"
+        return ""
 
     def _signature(self, origin: str) -> bytes:
         """The side file of a document, if it has one."""
@@ -336,10 +351,20 @@ class _Walk(Tree):
 def reach(root: Path, under: Sequence[str]) -> list[str]:
     """The paths to look at when something at these has changed.
 
-    What a file means may depend on those beside it, and what lies in the folder of an item belongs
-    to the item.
+    What a file means may depend on those beside it, what lies in the folder of an item belongs to
+    the item, and a tool goes before a script of the same name.
     """
-    return sorted({each for path in under for each in _reach(root, path)})
+    reached = {each for path in under for each in _reach(root, path)}
+    return sorted(reached.union(each for path in reached for each in _namesakes(path)))
+
+
+def _namesakes(path: str) -> tuple[str, ...]:
+    """The scripts that a tool at this path goes before, or no longer does."""
+    layout, _, rest = path.partition("/")
+    if layout != TOOLS:
+        return ()
+    script = f"{SCRIPTS}/{rest.removesuffix(_TOOLS.single)}"
+    return (script, f"{script}{_TOOLS.single}") if rest else (SCRIPTS,)
 
 
 def _reach(root: Path, path: str) -> tuple[str, ...]:

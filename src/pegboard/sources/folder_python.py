@@ -18,7 +18,7 @@ ENTRY = "run"
 MOST_METADATA = 64_000
 """Characters of inline script metadata."""
 
-_TEXTS = ("tool_id", "version", "description", "category", "author", "tool_type")
+_TEXTS = ("tool_id", "name", "version", "description", "category", "author", "tool_type")
 _LISTS = ("tags", "aliases", "keywords", "tech_stack", "skills", "permissions", "dependencies")
 _SHORT_VERSION = re.compile(r"[0-9]+\.[0-9]+")
 _ARGUMENTS = {
@@ -56,7 +56,10 @@ def python_fields(content: bytes, file_name: str, folder: Sequence[str]) -> dict
         "description": _description(said, module, functions),
     }
     executor = _executor(content, file_name, needed, runs=ENTRY in functions)
-    fields = {name: value for name, value in manifest.items() if name != "tool_id"}
+    fields = {name: value for name, value in manifest.items() if name not in ("tool_id", "name")}
+    called = manifest.get("name")
+    if called and called != manifest["tool_id"]:
+        fields["aliases"] = [called, *_texts(manifest.get("aliases"))]
     return {
         **fields,
         **_schemas(functions.get(ENTRY), names),
