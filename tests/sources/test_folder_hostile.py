@@ -223,6 +223,18 @@ def test_names_that_would_make_no_id_are_refused(root, layout):
     assert codes(scan(root)) == {f"{layout}/a:b": "bad_name", f"{layout}/\\xff": "bad_name"}
 
 
+def test_a_name_with_a_line_break_cannot_pass_for_two_lines(root):
+    write(root, "knowledge/a\nai  trusted.md")
+    write(root, "tools/lint/tool.yaml")
+    write(root, "tools/lint/a\x1b[31m.txt")
+    found = scan(root)
+    assert codes(found) == {
+        "knowledge/a\\nai  trusted.md": "bad_name",
+        "tools/lint": "bad_name",
+    }
+    assert "a\\x1b[31m.txt" in found["tools/lint"].reason
+
+
 def test_a_name_in_a_tool_that_is_not_utf8_is_refused_with_it(root):
     write(root, "tools/lint/tool.yaml")
     try:

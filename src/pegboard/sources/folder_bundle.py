@@ -155,7 +155,8 @@ def _names(folder: Path, prefix: str) -> list[str]:
         raise PartUnreadable(prefix.rstrip("/") or "its folder", error) from error
     for name in names:
         if printable(name) != name:
-            reason = f"the name {printable(prefix + name)} is not UTF-8; rename it"
+            told = f"the name {printable(prefix + name)} is not UTF-8, or has a control character"
+            reason = f"{told} in it; rename it"
             raise Unfit("bad_name", reason)
     return [
         name

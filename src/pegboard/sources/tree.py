@@ -13,6 +13,7 @@ from pegboard.model import LeftOut, Rejection
 TEMPORARY = re.compile(r"^4913$|^#.*#$|~$|\.py[cod]$|\.sw[a-z]$|\.bak$|\.te?mp(\.|$)|___jb_\w+___$")
 """What editors and Python write beside a file."""
 
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _BINARY = getattr(os, "O_BINARY", 0)
 _FOR_GOOD = (errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.EINVAL)
 
@@ -48,9 +49,8 @@ class Tree:
     def _name_problem(self, folder: str, name: str) -> LeftOut | Rejection | None:
         origin = f"{folder}/{name}"
         if printable(name) != name:
-            return self._rejected(
-                printable(origin), "", "bad_name", "the name is not UTF-8; rename it"
-            )
+            reason = "the name is not UTF-8, or has a control character in it; rename it"
+            return self._rejected(printable(origin), "", "bad_name", reason)
         if ":" in name:
             reason = "a name with ':' would make the id ambiguous; rename it"
             return self._rejected(origin, "", "bad_name", reason)
@@ -160,8 +160,9 @@ def _opened(path: Path) -> IO[bytes]:
 
 
 def printable(name: str) -> str:
-    """The name with the bytes that are not UTF-8 as backslash escapes."""
-    return os.fsencode(name).decode("utf-8", "backslashreplace")
+    """The name on one line: what is not UTF-8, and control characters, as backslash escapes."""
+    text = os.fsencode(name).decode("utf-8", "backslashreplace")
+    return _CONTROL.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
 
 
 def cause(error: Exception) -> str:
