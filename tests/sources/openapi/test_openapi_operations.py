@@ -74,12 +74,14 @@ def test_operations_of_the_same_name_are_told_apart_and_keep_their_names(tmp_pat
     first = names_of(tmp_path, {"/a": {"get": same}, "/b": {"get": same}, "/c": {"get": same}})
     assert first == ["list", "list_get_b", "list_get_c"]
     assert names_of(tmp_path, {"/a": {"get": same}, "/c": {"get": same}}) == ["list", "list_get_c"]
+    moved = names_of(tmp_path, {"/c": {"get": same}, "/b": {"get": same}, "/a": {"get": same}})
+    assert moved == first[::-1]
 
 
 def test_paths_that_read_alike_get_different_names(tmp_path):
     names = names_of(tmp_path, {"/a/{b}": {"get": OK}, "/a/b": {"get": OK}, "/a_b": {"get": OK}})
     assert len(set(names)) == 3
-    assert names[0] == "get_a_b"
+    assert names[1] == "get_a_b"
 
 
 def test_a_very_long_name_is_shortened_and_stays_its_own(tmp_path):
@@ -206,6 +208,14 @@ def test_parameters_of_the_same_name_get_a_suffix(tmp_path):
     assert found["executor"]["body"]["spread"] == [{"name": "id__body", "wire_name": "id"}]
 
 
+@pytest.mark.parametrize(
+    ("place", "names"), [("header", ["X-Id", "x-id"]), ("query", ["id", "id\u200b"])]
+)
+def test_what_is_one_name_on_the_wire_is_one_parameter(tmp_path, place, names):
+    found = only(tmp_path, operation(parameters=[parameter(name, place) for name in names]))
+    assert [each["in"] for each in found["executor"]["parameters"]] == ["path", place]
+
+
 @pytest.mark.parametrize("broken", [{"in": "query"}, {"name": "", "in": "query"}, {"name": "x"}])
 def test_a_parameter_without_name_or_place_counts_only_if_it_is_required(tmp_path, broken):
     only(tmp_path, operation(parameters=[broken]))
@@ -300,6 +310,14 @@ def test_further_properties_of_a_body_are_further_arguments(tmp_path):
     assert body["further"] is True
 
 
+def test_a_body_of_which_there_are_kinds_takes_the_properties_of_all_of_them(tmp_path):
+    schema, body = body_of(
+        tmp_path, {"properties": {"kind": {}}, "discriminator": {"propertyName": "kind"}}
+    )
+    assert schema["additionalProperties"] is True
+    assert body["further"] is True
+
+
 def test_a_body_without_properties_takes_no_arguments(tmp_path):
     schema, body = body_of(tmp_path, {"properties": {}, "additionalProperties": False})
     assert set(schema["properties"]) == {"id"}
@@ -339,7 +357,7 @@ def test_json_is_written_before_forms_and_forms_before_the_rest(tmp_path):
         "multipart/form-data": {"schema": {"properties": {"m": {}}}},
         "application/x-www-form-urlencoded": {
             "schema": {"properties": {"f": {}}},
-            "encoding": {"f": {"style": "deepObject", "explode": True, "headers": {}}},
+            "encoding": {"f": {"style": "form", "allowReserved": True, "headers": {}}},
         },
         "application/vnd.x+json": {"schema": {"properties": {"j": {}}}},
     }
@@ -348,7 +366,7 @@ def test_json_is_written_before_forms_and_forms_before_the_rest(tmp_path):
     assert set(found["input_schema"]["properties"]) == {"id", "j"}
     del kinds["application/vnd.x+json"]
     found = only(tmp_path, operation(requestBody={"content": kinds}))
-    assert found["executor"]["body"]["encoding"] == {"f": {"style": "deepObject", "explode": True}}
+    assert found["executor"]["body"]["encoding"] == {"f": {"style": "form", "allowReserved": True}}
 
 
 def test_any_media_type_is_json(tmp_path):
@@ -493,7 +511,7 @@ def test_a_scheme_that_nobody_described_is_named(tmp_path):
 
 # There and back again
 
-NAMES = st.sampled_from(["id", "a", "b", "body", "a__query", "a__body", "Ä"])
+NAMES = st.sampled_from(["id", "a", "b", "body", "a__query", "a__body", "Ä", "a\u200b"])
 TYPES = {"string": st.text(max_size=3), "integer": st.integers(-9, 9), "boolean": st.booleans()}
 some_schemas = st.sampled_from([{"type": name} for name in TYPES] + [{"type": "object"}])
 some_parameters = st.lists(

@@ -39,6 +39,7 @@ from pegboard.model import Candidate, Item
         ({"pattern": "^a+$"}, {"pattern": "^a+$"}),
         ({"pattern": r"^\p{L}+$"}, {}),
         ({"maxLength": 3.0, "minLength": -1, "maxItems": "4"}, {"maxLength": 3}),
+        ({"maximum": 10**400, "multipleOf": 10**400, "maxLength": 10**400}, {}),
         ({"enum": []}, {}),
         ({"required": True, "properties": []}, {}),
         ({"xml": {"name": "x"}, "externalDocs": {}, "x-internal": 1}, {}),

@@ -30,6 +30,7 @@ _SPREADABLE = frozenset(
 MAX_PARTS = 100
 """Objects that `allOf` joins."""
 _ENCODING_DEPTH = 4
+_ENCODED = ("contentType", "style", "explode", "allowReserved")
 
 
 class Parts(NamedTuple):
@@ -111,7 +112,8 @@ def _is_plain(schema: Schema) -> bool:
 
 
 def _own_parts(schema: Schema) -> Parts:
-    further = schema.get("additionalProperties", False)
+    # Of one that others are told from by a property, those others have more properties.
+    further = schema.get("additionalProperties", "x-discriminator" in schema)
     return Parts(
         mapping(schema.get("properties")),
         tuple(texts(schema.get("required"))),
@@ -154,7 +156,7 @@ def _encoding(value: object) -> Schema:
     """How the parts of a form are written, as the document says it."""
     kept: Schema = {}
     for name, each in mapping(value).items():
-        said = {k: v for k, v in mapping(each).items() if k in ("contentType", "style", "explode")}
+        said = {k: v for k, v in mapping(each).items() if k in _ENCODED}
         try:
             kept[cleaned(str(name))] = json_value(said, _ENCODING_DEPTH)
         except Unfit:

@@ -46,8 +46,12 @@ Take = Callable[[object], object]
 
 
 def _number(value: object) -> object:
-    fine = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return value if fine else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return value if math.isfinite(value) else None
+    except OverflowError:  # more digits than a float has room for
+        return None
 
 
 def _positive(value: object) -> object:

@@ -35,12 +35,13 @@ def shortened(name: str) -> str:
 def unique(operations: Iterable[tuple[str, str, str]]) -> dict[tuple[str, str], str]:
     """A name for each method and path, from the `operationId`.
 
-    Of several with the same one, the first keeps it; the others are told apart by what is always
-    different, and so keep their names whatever else the document gains or loses.
+    Of several with the same one, the first by path and method keeps it, wherever it stands; the
+    others are told apart by what is always different, and so keep their names whatever else the
+    document gains or loses.
     """
     names: dict[tuple[str, str], str] = {}
     taken: set[str] = set()
-    for method, path, operation_id in operations:
+    for method, path, operation_id in sorted(operations, key=lambda each: (each[1], each[0])):
         name = from_operation_id(operation_id) or from_path(method, path)
         if name.casefold() in taken:
             digest = hashlib.sha256(f"{method} {path}".encode("utf-8", "surrogatepass"))

@@ -46,9 +46,9 @@ def merged(library: Library, levels: Iterable[tuple[object, str]]) -> list[Node]
             raise Refused("bad_type", "parameters is no list")
         for number, each in enumerate(listed, 1):
             node = library.followed(each, base, f"parameter {number}")
-            name, place = (text(node.value.get(key)) for key in ("name", "in"))
+            name, place = (cleaned(text(node.value.get(key))) for key in ("name", "in"))
             if place and (name or place == "body"):
-                found[name, place] = node
+                found[name.lower() if place == "header" else name, place] = node
             elif node.value.get("required") is True:
                 raise Refused("bad_parameter", f"parameter {number} has no name or no 'in'")
     return list(found.values())
