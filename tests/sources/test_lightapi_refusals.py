@@ -26,12 +26,17 @@ def test_a_reference_that_leads_nowhere_or_away_is_refused(reference, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "document", ["./lost.json", "../courier.json", "https://elsewhere.example/openapi.json"]
+    ("document", "code"),
+    [
+        ("./lost.json", "unreadable"),
+        ("../courier.json", "bad_source"),
+        ("https://elsewhere.example/openapi.json", "bad_source"),
+    ],
 )
-def test_an_openapi_document_that_is_not_beside_it_is_not_looked_for(document, tmp_path):
+def test_an_openapi_document_that_is_not_beside_it_is_not_looked_for(document, code, tmp_path):
     sources = {"courier": {"type": "openapi", "version": "2", "document": document}}
     operation = {"protocol": "http", "source": "courier", "operationId": "getParcel"}
-    assert rejection_of(operation, tmp_path, sources=sources).code == "bad_source"
+    assert rejection_of(operation, tmp_path, sources=sources).code == code
 
 
 @pytest.mark.parametrize(

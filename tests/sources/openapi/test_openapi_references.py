@@ -78,22 +78,35 @@ def test_what_stands_beside_a_reference_counts_more(tmp_path):
         ("loop", "cannot be followed"),
         ("https://example.com/x.json", "leads out of the file system"),
         ("file:///etc/passwd", "leads out of the file system"),
-        ("missing.json", "No such file"),
-        ("broken.json", "line 1, column 2"),
-        ("parts", "is no file"),
         ("nul%00.json", "is no path"),
     ],
 )
-def test_references_out_of_the_folder_or_to_nothing_are_refused(tmp_path, reference, why):
+def test_references_out_of_the_folder_are_refused(tmp_path, reference, why):
     folder = tmp_path / "inside"
     written(tmp_path, {"type": "string"}, "outside.json")
-    written(folder, "[", "broken.json")
-    (folder / "parts").mkdir()
+    folder.mkdir()
     (folder / "link.json").symlink_to(tmp_path / "outside.json")
     (folder / "folder").symlink_to(tmp_path)
     (folder / "loop").symlink_to(folder / "loop")
     found = refused(folder, with_schema(reference))
     assert found.code == "bad_reference"
+    assert ascii(reference) in found.reason
+    assert why in found.reason
+
+
+@pytest.mark.parametrize(
+    ("reference", "why"),
+    [
+        ("missing.json", "No such file"),
+        ("broken.json", "line 1, column 2"),
+        ("parts", "is no file"),
+    ],
+)
+def test_references_to_what_cannot_be_read_are_refused_as_that(tmp_path, reference, why):
+    written(tmp_path, "[", "broken.json")
+    (tmp_path / "parts").mkdir()
+    found = refused(tmp_path, with_schema(reference))
+    assert found.code == "unreadable"
     assert ascii(reference) in found.reason
     assert why in found.reason
 

@@ -107,6 +107,30 @@ def test_an_operation_that_is_gone_is_retired_and_a_broken_document_retires_noth
     assert (report.retired, report.unchanged) == (1, 2)
 
 
+def test_what_refers_to_a_file_that_is_broken_for_a_while_stays_as_it_was(board, tmp_path):
+    said = copy.deepcopy(SHOP)
+    orders = {"get": said["paths"]["/orders"]["get"], "delete": {**OK, "operationId": "cancel"}}
+    whole = {"orders.json": orders, "part.json": {"properties": {"a": {}}}}
+    said["paths"]["/orders"] = {"$ref": "orders.json"}
+    said["paths"]["/stock/{id}"]["get"]["requestBody"] = json_body({"$ref": "part.json"})
+    for name, content in whole.items():
+        written(tmp_path, content, name)
+    path = written(tmp_path, said)
+    board.add_source("openapi", str(path), name="shop")
+    board.sync()
+    for name in whole:
+        written(tmp_path, "{", name)
+    for _ in range(2):
+        [report] = board.sync().sources
+        assert (report.retired, report.rejected["unreadable"]) == (0, 4)
+        assert board.show("cancel").active
+        assert board.show("getStock").active
+    for name, content in whole.items():
+        written(tmp_path, content, name)
+    [report] = board.sync().sources
+    assert (report.retired, report.rejected.total()) == (0, 0)
+
+
 def test_what_cannot_be_read_is_not_added(board, tmp_path):
     with pytest.raises(SourceError):
         board.add_source("openapi", str(tmp_path / "missing.json"), name=None)
@@ -158,6 +182,24 @@ def test_the_command_prints_json_for_programs(tmp_path):
     found = run("add", "openapi", path, "--name", "s", "--no-sync", "--json", *place)
     told = json.loads(found.stdout)
     assert (told["name"], told["kind"], told["location"]) == ("s", "openapi", str(path))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://me:hunter2@a.test/api.json",
+        "https://hunter2@a.test/api.json",
+        "https://a.test/api.json?api_key=hunter2",
+        "https://a.test/api.json#header=Authorization:Bearer%20hunter2",
+    ],
+)
+def test_the_command_refuses_secrets_in_addresses(tmp_path, address):
+    place = ["--board", tmp_path / "board.db"]
+    run("init", *place)
+    found = run("add", "openapi", address, *place)
+    assert isinstance(found.exception, UsageError)
+    assert "https://a.test/api.json" in str(found.exception)
+    assert "hunter2" not in str(found.exception)
 
 
 def test_the_command_refuses_secrets_in_headers(tmp_path):

@@ -6,7 +6,7 @@ from pegboard.content import EMPTY, Json
 from pegboard.errors import SourceError
 from pegboard.model import Candidate
 from pegboard.sources.lightapi.parts import Part, Refused, shown
-from pegboard.sources.openapi.faults import BadReference
+from pegboard.sources.openapi.faults import BadReference, Unreadable
 from pegboard.sources.openapi.fetching import Fetcher
 from pegboard.sources.openapi.source import OpenApiSource
 
@@ -47,7 +47,7 @@ class Backing:
             try:
                 self._documents[place] = _by_operation_id(self._opened(place))
             except SourceError as error:
-                self._documents[place] = Refused("bad_source", error.message)
+                self._documents[place] = Refused(Unreadable.code, error.message)
         return self._documents[place]
 
 

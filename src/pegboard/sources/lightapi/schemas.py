@@ -39,7 +39,7 @@ class Schemas:
                 node.value, node.place
             )
         except BadReference as bad:
-            raise Refused("bad_reference", f"{owner.place(key)}: {bad.reason}", path) from bad
+            raise Refused(bad.code, f"{owner.place(key)}: {bad.reason}", path) from bad
 
     def target(self, reference: str, base: str) -> Target:
         return self._library.target(reference, base)

@@ -13,8 +13,16 @@ class Refused(Exception):
 class BadReference(Refused):
     """A `$ref` that leads nowhere, or where it may not lead."""
 
+    code = "bad_reference"
+
     def __init__(self, reference: object, reason: str) -> None:
-        super().__init__("bad_reference", f"the $ref {_shown(reference)} {reason}")
+        super().__init__(self.code, f"the $ref {_shown(reference)} {reason}")
+
+
+class Unreadable(BadReference):
+    """A `$ref` into a document that cannot be read now; what was made of it before still holds."""
+
+    code = "unreadable"
 
 
 def _shown(value: object) -> str:

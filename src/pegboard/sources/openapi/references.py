@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 from pegboard.errors import SourceError
 from pegboard.sources.openapi.documents import Repair, parsed
-from pegboard.sources.openapi.faults import BadReference, Refused
+from pegboard.sources.openapi.faults import BadReference, Refused, Unreadable
 from pegboard.sources.openapi.fetching import Fetcher
 
 MAX_DOCUMENTS = 500
@@ -78,7 +78,7 @@ class Library:
 
     def _document(self, place: str, reference: str) -> object:
         if place in self._unreadable:
-            raise BadReference(reference, self._unreadable[place])
+            raise Unreadable(reference, self._unreadable[place])
         if place not in self._documents:
             try:
                 if len(self._documents) >= MAX_DOCUMENTS:
@@ -86,7 +86,7 @@ class Library:
                 found = parsed(self._fetcher.neighbour(place).content, place)
             except SourceError as error:
                 self._unreadable[place] = f"cannot be followed: {error.message}"
-                raise BadReference(reference, self._unreadable[place]) from error
+                raise Unreadable(reference, self._unreadable[place]) from error
             self._documents[place] = found.data
             self.repairs += found.repairs
         return self._documents[place]

@@ -9,7 +9,7 @@ from pegboard.errors import SourceError
 from pegboard.model import DEFAULT_NAMESPACE, Candidate, Finding, LeftOut, Rejection, Unchanged
 from pegboard.sources.openapi import naming
 from pegboard.sources.openapi.cleaning import cleaned
-from pegboard.sources.openapi.faults import Refused
+from pegboard.sources.openapi.faults import Refused, Unreadable
 from pegboard.sources.openapi.fetching import MAX_BYTES, SECONDS, Fetcher
 from pegboard.sources.openapi.operations import METHODS, Operation, Service
 from pegboard.sources.openapi.references import Library, Node
@@ -65,7 +65,15 @@ class OpenApiSource:
                 named = each._replace(name=names[each.method, each.path])
                 yield self._finding(service, named, known)
             else:
-                yield each._replace(source=self._name)
+                yield from self._rejections(each, known)
+
+    def _rejections(self, found: Rejection, known: Mapping[str, str]) -> Iterator[Rejection]:
+        """Of a path that cannot be read now, also its operations as they were known."""
+        yield found._replace(source=self._name)
+        if found.code == Unreadable.code:
+            for origin in known:
+                if origin.partition(" ")[2] == found.origin:
+                    yield found._replace(source=self._name, origin=origin)
 
     def _finding(self, service: Service, operation: Operation, known: Mapping[str, str]) -> Finding:
         origin = operation.endpoint
