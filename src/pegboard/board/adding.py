@@ -14,6 +14,7 @@ from pegboard.gate.admission import NAMESPACE_RULE, is_namespace
 from pegboard.model import SourceRecord
 from pegboard.ports import Source, Store
 from pegboard.sources.mcp_config import location
+from pegboard.sources.openapi.location import refuse_secrets
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}")
 _SUFFIXES = re.compile(r"(\.(json|ya?ml|gz|openapi|lightapi))+$", re.IGNORECASE)
@@ -40,6 +41,7 @@ def document_record(kind: str, location: str, name: str | None, namespace: str) 
     except ValueError as error:
         raise UsageError(f"{location!r} is neither a file nor a URL: {error}") from error
     if parts.scheme in ("http", "https"):
+        refuse_secrets(location)
         place, called = location, parts.hostname or ""
     else:
         path = Path(unquote(parts.path) if parts.scheme == "file" else location)

@@ -2,8 +2,10 @@
 
 import gzip
 import json
+import socket
 import threading
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -11,6 +13,7 @@ from openapi_parts import OK, document, json_body, operation, written
 
 from pegboard.errors import SourceError, UsageError
 from pegboard.model import Candidate, Rejection
+from pegboard.sources.openapi import fetching
 from pegboard.sources.openapi.location import headers_of, with_headers
 from pegboard.sources.openapi.source import OpenApiSource
 
@@ -268,6 +271,46 @@ def test_a_server_that_is_not_there_is_told_with_its_address():
 @pytest.mark.parametrize("address", ["http://", "http://[::1", "https://a b/c", "http://\u2028/"])
 def test_an_address_that_is_none_is_an_error(address):
     complaint(address, seconds=2)
+
+
+def test_a_server_that_sends_a_little_every_now_and_then_is_not_waited_for():
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(1) as aside:
+        sending = aside.submit(drip, server)
+        address = f"http://127.0.0.1:{server.getsockname()[1]}/api.json"
+        assert "took longer than 0.5 s" in complaint(address, seconds=0.5)
+        assert sending.result(30) < 100
+
+
+def drip(server):
+    """A byte of a header every tenth of a second, until nobody listens or ten seconds are over."""
+    connection, _ = server.accept()
+    with connection, suppress(OSError):
+        connection.recv(10_000)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+        for sent in range(100):
+            connection.settimeout(0.1)
+            with suppress(TimeoutError):
+                if not connection.recv(1):
+                    return sent
+            connection.sendall(b"x")
+        return 100
+    return 0
+
+
+def test_all_documents_together_have_an_end_too(server, monkeypatch):
+    monkeypatch.setattr(fetching, "MOST_SECONDS", 0)
+    server.put("/api.json", SIMPLE)
+    assert "took longer" in complaint(f"{server.url}/api.json")
+
+
+def test_what_may_be_secret_in_an_address_is_not_told(server):
+    server.put("/old", b"", 302, Location="/new?sig=s3cret")
+    server.put("/new?sig=s3cret", b"<html>")
+    for status in (200, 403):
+        server.put("/new?sig=s3cret", b"<html>", status)
+        said = complaint(f"{server.url}/old")
+        assert f"{server.url}/new " in said
+        assert "s3cret" not in said
 
 
 def test_a_page_for_people_is_told_from_a_document(server):

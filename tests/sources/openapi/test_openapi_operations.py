@@ -412,8 +412,17 @@ def test_the_output_is_that_of_the_first_good_answer_in_json(tmp_path):
             [{"url": "https://{region}.test", "variables": {"region": {"default": "eu"}}}],
         ),
         (
-            [{"url": "https://x.test/{token}", "variables": {"token": {"default": "123:ABC"}}}],
+            [
+                {
+                    "url": "https://x.test/{token}",
+                    "variables": {"token": {"default": "123:ABC", "enum": ["123:ABC"]}},
+                }
+            ],
             [{"url": "https://x.test/{token}", "variables": {"token": {}}}],
+        ),
+        (
+            [{"url": "https://me:a@b@x.test/v1?api_key=abc&v=2"}],
+            [{"url": "https://x.test/v1?v=2"}],
         ),
     ],
 )
@@ -489,6 +498,14 @@ def test_every_kind_of_security_is_understood(tmp_path):
         [{"scheme": "tls", "type": "mutualTLS"}],
         [],
     ]
+
+
+def test_the_addresses_of_tokens_are_kept_without_secrets(tmp_path):
+    token = "https://me:abc@a.test/token?p=sign_in&client_secret=abc"
+    scheme = {"type": "oauth2", "flows": {"clientCredentials": {"tokenUrl": token}}}
+    said = operation(security=[{"login": []}], components={"securitySchemes": {"login": scheme}})
+    [[found]] = only(tmp_path, said)["executor"]["security"]
+    assert found["flows"] == {"clientCredentials": {"token_url": "https://a.test/token?p=sign_in"}}
 
 
 def test_what_all_operations_need_can_be_waived_by_one(tmp_path):

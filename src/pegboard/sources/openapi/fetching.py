@@ -12,11 +12,14 @@ from urllib.parse import unquote, urljoin, urlsplit
 import httpx2
 
 from pegboard.errors import SourceError
+from pegboard.sources.openapi.deadline import Deadline
 from pegboard.sources.openapi.faults import BadReference
-from pegboard.sources.openapi.location import headers_of
+from pegboard.sources.openapi.location import headers_of, without_secrets
 
 MAX_BYTES = 50 << 20
 SECONDS = 60.0
+MOST_SECONDS = 10
+"""All documents together may take so many times as long as one."""
 MAX_REDIRECTS = 5
 _GZIP = b"\x1f\x8b"
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
@@ -25,7 +28,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 class Fetched(NamedTuple):
     place: str
-    """Where it was found: the path of a file, or the address after all redirects."""
+    """Where it was found: the path of a file, or the address after all redirects, as `shown`."""
     content: bytes
 
 
@@ -48,6 +51,7 @@ class Fetcher:
         self._left = max_bytes
         self._max_bytes = max_bytes
         self._seconds = seconds
+        self._end = time.monotonic() + MOST_SECONDS * seconds
         self._environ = environ or {}
         self._root = ""
         """The folder or origin that nothing may lead out of."""
@@ -110,42 +114,52 @@ class Fetcher:
 
     def _get(self, address: str, within: str) -> Fetched:
         """Follows redirects by hand: each must be HTTP, no less safe, and inside `within`."""
-        deadline = time.monotonic() + self._seconds
-        with httpx2.Client(
-            timeout=self._seconds, headers={"Accept-Encoding": "identity"}
-        ) as client:
+        seconds = max(0.001, min(self._seconds, self._end - time.monotonic()))
+        with (
+            Deadline(seconds) as deadline,
+            httpx2.Client(timeout=seconds, headers={"Accept-Encoding": "identity"}) as client,
+        ):
             for _ in range(MAX_REDIRECTS + 1):
-                try:
-                    with client.stream("GET", address, headers=self._headers(address)) as answer:
-                        if not answer.has_redirect_location:
-                            return self._counted(address, self._body(address, answer, deadline))
-                        target = _joined(address, answer.headers["location"])
-                except httpx2.TimeoutException:
-                    raise self._slow(address) from None
-                except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
-                    raise SourceError(
-                        f"{address} cannot be fetched: {error}",
-                        "check the address, and that this machine can reach it",
-                    ) from None
+                target = self._asked(client, address, deadline)
+                if isinstance(target, Fetched):
+                    return target
                 address = _redirected(address, target, within)
         raise SourceError(
-            f"{address} is behind more than {MAX_REDIRECTS} redirects",
+            f"{shown(address)} is behind more than {MAX_REDIRECTS} redirects",
             "give the address that they lead to",
         )
 
-    def _body(self, address: str, answer: httpx2.Response, deadline: float) -> bytes:
+    def _asked(self, client: httpx2.Client, address: str, deadline: Deadline) -> Fetched | str:
+        """What is there, or where it is instead."""
+        headers, told = self._headers(address), {"trace": deadline.trace}
+        try:
+            with client.stream("GET", address, headers=headers, extensions=told) as answer:
+                if answer.has_redirect_location:
+                    return _joined(address, answer.headers["location"])
+                return self._counted(shown(address), self._body(address, answer, deadline))
+        except httpx2.TimeoutException:
+            raise self._slow(address) from None
+        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+            if deadline.passed:
+                raise self._slow(address) from None
+            raise SourceError(
+                f"{shown(address)} cannot be fetched: {error}",
+                "check the address, and that this machine can reach it",
+            ) from None
+
+    def _body(self, address: str, answer: httpx2.Response, deadline: Deadline) -> bytes:
         if not answer.is_success:
             raise SourceError(
-                f"{address} answers {answer.status_code} {answer.reason_phrase}",
+                f"{shown(address)} answers {answer.status_code} {answer.reason_phrase}",
                 "check the address; if it needs a login, give it with --header",
             )
         content = bytearray()
         for chunk in answer.iter_raw():
             content += chunk
             if len(content) > self._left:
-                raise self._too_large(address)
-            if time.monotonic() > deadline:
-                raise self._slow(address)
+                raise self._too_large(shown(address))
+        if deadline.passed:  # what looks like the end may be the connection that was shut
+            raise self._slow(address)
         return bytes(content)
 
     def _headers(self, address: str) -> dict[str, str]:
@@ -160,7 +174,7 @@ class Fetcher:
         value = self._environ.get(name) or default
         if value is None:
             raise SourceError(
-                f"the variable {name} is not set, and {self.location} needs it",
+                f"the variable {name} is not set, and {shown(self.location)} needs it",
                 f"set it before Pegboard starts, or give it a default: ${{{name}:-...}}",
             )
         return value
@@ -197,7 +211,13 @@ class Fetcher:
         )
 
     def _slow(self, address: str) -> SourceError:
-        return SourceError(f"{address} took longer than {self._seconds:g} s", "try again later")
+        told = f"{shown(address)} took longer than {self._seconds:g} s"
+        return SourceError(told, "try again later")
+
+
+def shown(address: str) -> str:
+    """Without what may be a secret: a login, and all that follows the path."""
+    return without_secrets(re.split("[?#]", address, maxsplit=1)[0])
 
 
 def _path(location: str) -> Path:
@@ -225,13 +245,14 @@ def _origin(address: str) -> str:
 
 
 def _redirected(address: str, target: str, within: str) -> str:
+    told = f"{shown(address)} redirects to {shown(target)}"
     if not is_address(target):
-        raise SourceError(f"{address} redirects to {target}", "only http and https are followed")
+        raise SourceError(told, "only http and https are followed")
     if address.lower().startswith("https:") and not target.lower().startswith("https:"):
         raise SourceError(
-            f"{address} redirects to {target}, which anybody on the way could change",
+            f"{told}, which anybody on the way could change",
             "give that address itself if it can be trusted",
         )
     if within and _origin(target) != within:
-        raise SourceError(f"{address} redirects to {target}, away from {within}")
+        raise SourceError(f"{told}, away from {within}")
     return target.partition("#")[0]

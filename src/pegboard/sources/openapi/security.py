@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from pegboard.sources.openapi.cleaning import one_line
 from pegboard.sources.openapi.faults import Refused
+from pegboard.sources.openapi.location import without_secrets
 from pegboard.sources.openapi.references import Library
 from pegboard.sources.openapi.shapes import listed, mapping, text, texts
 
@@ -54,13 +55,17 @@ def _scheme(name: str, scopes: object, described: object, library: Library) -> S
     elif kind == "oauth2":
         made["flows"] = _flows(value.get("flows"))
     elif kind == "openIdConnect":
-        made |= _texts(value, {"openIdConnectUrl": "openid_connect_url"})
+        made |= _addresses(value, {"openIdConnectUrl": "openid_connect_url"})
     return made
 
 
 def _flows(value: object) -> Scheme:
     flows = mapping(value)
-    return {name: _texts(mapping(flows[name]), _ADDRESSES) for name in _FLOWS if name in flows}
+    return {name: _addresses(mapping(flows[name]), _ADDRESSES) for name in _FLOWS if name in flows}
+
+
+def _addresses(value: Mapping[str, object], names: Mapping[str, str]) -> Scheme:
+    return {name: without_secrets(str(address)) for name, address in _texts(value, names).items()}
 
 
 def _texts(value: Mapping[str, object], names: Mapping[str, str]) -> Scheme:

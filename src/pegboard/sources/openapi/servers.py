@@ -1,22 +1,21 @@
 """Where the requests of an operation go."""
 
-import re
 from collections.abc import Iterable, Mapping
-from urllib.parse import urljoin, urlsplit, urlunsplit
+from urllib.parse import urljoin, urlsplit
 
 from pegboard.sources.mcp_secrets import names_secret
 from pegboard.sources.openapi.cleaning import one_line
 from pegboard.sources.openapi.fetching import is_address
+from pegboard.sources.openapi.location import without_secrets
 from pegboard.sources.openapi.shapes import mapping
 
 MAX_ADDRESS = 2_000
-_LOGIN = re.compile(r"(?<=//)[^/@]*@")
 
 
 def addresses(listed: Iterable[object], place: str) -> list[dict[str, object]]:
     """Each server with its variables. An address without a host counts from the document's.
 
-    A login in an address is left out, and so is what a variable for a secret has for a default.
+    Secrets in an address are left out, and so is what a variable for one has for values.
     """
     made = []
     for each in listed:
@@ -35,10 +34,9 @@ def addresses(listed: Iterable[object], place: str) -> list[dict[str, object]]:
 
 
 def _absolute(url: str, place: str) -> str:
-    url = _LOGIN.sub("", url)
+    url = without_secrets(url)
     if is_address(place) and "{" not in url.partition("//")[0] and not urlsplit(url).scheme:
-        parts = urlsplit(urljoin(place, url or "/"))
-        url = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+        url = without_secrets(urljoin(place, url or "/"))
     return url.rstrip("/")
 
 
@@ -52,9 +50,10 @@ def _variables(value: object) -> dict[str, object]:
 def _variable(name: str, value: Mapping[str, object]) -> dict[str, object]:
     made: dict[str, object] = {}
     default, choices = value.get("default"), value.get("enum")
-    if default is not None and not names_secret(name):
+    open_to_all = not names_secret(name)
+    if default is not None and open_to_all:
         made["default"] = one_line(str(default))
-    if isinstance(choices, list):
+    if isinstance(choices, list) and open_to_all:
         made["enum"] = [one_line(str(each)) for each in choices[:100]]
     if isinstance(description := value.get("description"), str):
         made["description"] = one_line(description, 500)
