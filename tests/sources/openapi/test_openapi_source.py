@@ -107,6 +107,22 @@ def test_an_operation_that_is_gone_is_retired_and_a_broken_document_retires_noth
     assert (report.retired, report.unchanged) == (1, 2)
 
 
+def test_an_operation_that_is_called_otherwise_now_is_not_there_twice(board, tmp_path):
+    path = written(tmp_path, SHOP)
+    board.add_source("openapi", str(path), name="shop")
+    board.sync()
+    renamed = copy.deepcopy(SHOP)
+    renamed["paths"]["/orders"]["post"]["tags"] = ["purchases"]
+    written(tmp_path, renamed)
+    [report] = board.sync().sources
+    assert (report.added, report.retired, report.unchanged) == (1, 1, 2)
+    assert board.show("createOrder").item.id == "shop:purchases:createOrder"
+    written(tmp_path, SHOP)
+    [report] = board.sync().sources
+    assert (report.changed, report.retired, report.unchanged) == (1, 1, 2)
+    assert board.show("createOrder").item.id == "shop:orders:createOrder"
+
+
 def test_what_refers_to_a_file_that_is_broken_for_a_while_stays_as_it_was(board, tmp_path):
     said = copy.deepcopy(SHOP)
     orders = {"get": said["paths"]["/orders"]["get"], "delete": {**OK, "operationId": "cancel"}}
