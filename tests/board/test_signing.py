@@ -171,8 +171,10 @@ def test_what_is_no_item_cannot_be_signed(ai, keyring, path, complaint):
 
 def test_a_key_that_is_no_longer_good_writes_nothing(ai, keyring):
     keyring.revoke("ada", "lost", moment(time.time()))
-    with pytest.raises(NotTrusted, match="was not written: the key 'ada' was revoked"):
+    with pytest.raises(UsageError, match="no key to sign with: ada was revoked"):
         sign(keyring, found_at(ai), None, None)
+    with pytest.raises(NotTrusted, match="was not written: the key 'ada' was revoked"):
+        sign(keyring, found_at(ai), "ada", None)
     keyring.new("old", valid_until="2000-01-01T00:00:00Z")
     with pytest.raises(NotTrusted, match="only until 2000"):
         sign(keyring, found_at(ai), "old", None)

@@ -86,9 +86,9 @@ class Keyring:
         if len(good) > 1:
             raise UsageError("which key? " + ", ".join(good), "name one with --key")
         if not good:
-            raise UsageError(
-                "there is no key to sign with", "make one with: pegboard keys new NAME"
-            )
+            gone = f": {', '.join(names)} was revoked" if names else ""
+            hint = "make one with: pegboard keys new NAME"
+            raise UsageError(f"there is no key to sign with{gone}", hint)
         return good[0]
 
     def private(self, name: str) -> "Ed25519PrivateKey":
