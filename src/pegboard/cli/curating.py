@@ -53,7 +53,7 @@ def describe(
     """
     if (text is not None) + (file is not None) + reset > 1:
         raise UsageError("--set, --file and --reset do not go together", "give one of them")
-    given = _read(file) if file else sys.stdin.read() if text == "-" else text
+    given = _read(file) if file else sys.stdin.read(LARGEST_FILE) if text == "-" else text
     who = login_name() if by is None else by
     with Pegboard.open(board) as pegboard:
         if given is not None:
