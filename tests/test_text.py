@@ -207,7 +207,7 @@ def test_the_text_to_embed_says_what_the_item_is_for():
     )
     assert embedding_text(item) == (
         f"create Issue{PART_MARK}Send a letter. It may take days. A second paragraph. bugs, work."
-        " ticket. open a bug. /issues. code. forge. developer"
+        " ticket. open a bug. issues. code. forge. developer"
     )
 
 

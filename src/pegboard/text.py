@@ -204,7 +204,7 @@ def _itself(item: Item, described: str) -> Passage:
         ", ".join(item.tags),
         ", ".join(item.keywords),
         ", ".join(item.examples),
-        item.endpoint,
+        _addressed(item.endpoint),
         item.routing_domain,
         item.semantic_namespace,
         ", ".join(item.target_personas),
@@ -214,6 +214,12 @@ def _itself(item: Item, described: str) -> Passage:
     if not told:
         return Passage("", "", _one_line(f"{spoken(item.category)} {label}"))
     return Passage("", label, told)
+
+
+def _addressed(endpoint: str) -> str:
+    """The words of an address: of `GET /repos/{owner}/issues`, `repos owner issues`."""
+    method, _, path = endpoint.partition(" ")
+    return " ".join(spoken(word) for word in _WORD.findall(path or method))
 
 
 def _further(item: Item) -> list[Passage]:

@@ -19,9 +19,9 @@ class Curve(NamedTuple):
 
 
 CURVES = {
-    frozenset({Leg.BM25, Leg.VECTOR}): Curve(0.25, 20.0),
+    frozenset({Leg.BM25, Leg.VECTOR}): Curve(0.23, 21.0),
     frozenset({Leg.VECTOR}): Curve(0.37, 16.6),
-    frozenset({Leg.BM25}): Curve(0.17, 12.9),
+    frozenset({Leg.BM25}): Curve(0.12, 17.5),
 }
 NAMED = 0.9
 """The least score of an item that was asked for by its name, and the most of any other: what

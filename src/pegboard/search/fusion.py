@@ -34,7 +34,7 @@ class FusionSettings(NamedTuple):
 
 LEVEL = 4.0
 """Added to the best BM25 score before others are held against it: a weak best stays weak."""
-HALF_SURE = 8.0
+HALF_SURE = 16.0
 """With a best BM25 score of this size, words count for half."""
 READ_AS = 0.8
 """What words count that were not written but read as others."""
