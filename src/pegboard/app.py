@@ -223,6 +223,7 @@ class Pegboard:
                 self.sync(servers, embed=False)
             except BoardReadOnly:
                 self.upstream.fetch(servers)
+        self.upstream.ask_the_rest()
         self.upstream.starting(START_SECONDS)
         return self.upstream.live()
 

@@ -27,6 +27,7 @@ PART_MARK = "\n"
 PASSAGE_MARK = "\f"
 """Between the passages of a text to embed; none has one inside."""
 MAX_PASSAGES = 64
+TITLE_WORDS = 2
 MAX_LABEL = 300
 
 # Vowel signs and tone marks belong to the word they stand in; `\w` alone would split there.
@@ -339,9 +340,21 @@ def _choice(value: str) -> str:
 
 
 def first_sentence(description: str) -> str:
-    paragraph = " ".join(prose(description).strip().split("\n\n")[0].split())
-    end = re.search(r"(?<=[.!?])\s+(?=\S)|[。！？]", paragraph)
-    return paragraph[: end.end()].strip() if end else paragraph
+    """What it says first; after a mere title, as `Get Credits.` is, the sentence behind it too."""
+    first, *others = prose(description).strip().split("\n\n")
+    sentence, rest = _sentence(first)
+    if len(sentence.split()) <= TITLE_WORDS and sentence.isascii():
+        more, _ = _sentence(rest or next(iter(others), ""))
+        between = " " if sentence[-1:] in ".!?" else ": "
+        return f"{sentence}{between}{more}" if more[:1].isalnum() else sentence
+    return sentence
+
+
+def _sentence(text: str) -> tuple[str, str]:
+    """The first one, on one line, and what is left."""
+    line = " ".join(text.split())
+    end = re.search(r"(?<=[.!?])\s+(?=\S)|[。！？]", line)
+    return (line[: end.end()].strip(), line[end.end() :]) if end else (line, "")
 
 
 def parameters(schema: Json) -> list[tuple[str, str]]:

@@ -34,10 +34,10 @@ def test_a_hit_is_told_as_text_and_as_structure(ask):
 
 
 def test_the_structure_does_not_repeat_the_long_description(board, tools, face):
-    tools.write("mcptools/a/long.py", "Bake bread.\n\n    " + "And more. " * 500)
+    tools.write("mcptools/a/long.py", "Bake some bread.\n\n    " + "And more. " * 500)
     board.sync()
     result = with_client(face, lambda c: c.call_tool("search_tools", {"query": "bake bread"}))
-    assert result.structured_content["hits"][0]["description"] == "Bake bread."
+    assert result.structured_content["hits"][0]["description"] == "Bake some bread."
     assert "And more" not in text_of(result)
 
 

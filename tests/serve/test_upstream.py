@@ -52,6 +52,20 @@ def test_a_tool_is_found_described_and_called(face, era):
     assert seen == [(1, 2, "thinking")]
 
 
+def test_a_search_for_what_can_be_called_waits_also_for_a_server_that_nobody_asked_yet(
+    board_file, tmp_path
+):
+    child = {"command": sys.executable, "args": (UPSTREAM, str(tmp_path))}
+    both = [ServerConfig(name, Transport.STDIO, **child) for name in ("first", "second")]
+    with Pegboard.open(board_file, create=True) as board:
+        board.add_servers(both)
+        board.sync()
+    with Pegboard.open(board_file) as board:
+        board.upstream.fetch(["first"])  # as whoever asks one after the other has begun to
+        found = board.search("think for a long time", executable=True, threshold=0.0).hits
+    assert {hit.id.split(":")[1] for hit in found} == {"first", "second"}
+
+
 def test_arguments_that_do_not_fit_come_back_with_the_part_they_break(face, era):
     result = with_client(face, lambda c: c.call_tool("call_tool", {"name": PONDER}), era)
     assert result.is_error

@@ -79,6 +79,12 @@ class Upstream:
         """As `fetch`, but for what is on its way already."""
         self.fetch([name for name in names if name not in self._ready])
 
+    def ask_the_rest(self) -> None:
+        """Ask those that nobody has asked yet: others ask them one by one, and may be at it."""
+        with self._lock:
+            asked = set(self._asked)
+        self.fetch([name for name in self.configs() if name not in asked])
+
     def _listed(self, name: str, stop: threading.Event) -> Listing:
         asked = self._listing(name)
         while not wait([asked], STOP_SECONDS).done:
