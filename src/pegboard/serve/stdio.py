@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from types import FrameType
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -119,18 +118,25 @@ def _private_streams() -> Iterator[tuple[int, int]]:
 
 @contextmanager
 def _told_by_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """Only the main thread hears signals."""
+    """Only the main thread hears signals.
+
+    The loop listens for them itself where it can: one that came just before it began to wait would
+    otherwise be noticed only when something else wakes it.
+    """
     loop = asyncio.get_running_loop()
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        loop.call_soon_threadsafe(stop)
-
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in before:
+        try:
+            loop.add_signal_handler(number, stop)
+        except NotImplementedError:  # on Windows
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(stop))
     try:
         yield
     finally:
         for number, handler in before.items():
+            with suppress(NotImplementedError):
+                loop.remove_signal_handler(number)
             signal.signal(number, handler)
