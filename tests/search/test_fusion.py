@@ -247,6 +247,7 @@ def test_a_weak_best_match_by_words_stays_weak_and_a_strong_one_is_strong():
         return score * words_scale(Leg.BM25, evidence([(1, "a", {Leg.BM25: score})]))
 
     assert words_of_the_best(0.1) < 0.02
+    assert words_of_the_best(100.0) > 0.8
     assert words_of_the_best(200.0) > 0.85
     values = [words_of_the_best(score) for score in (0.0, 0.1, 1, 5, 20, 100)]
     assert values == sorted(values)

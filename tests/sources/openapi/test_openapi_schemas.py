@@ -303,4 +303,5 @@ def test_whatever_a_schema_says_what_is_made_of_it_is_valid(tmp_path_factory, sc
             assert isinstance(admit(found), Item)
             Draft202012Validator(found.fields["input_schema"]).is_valid({"v": {"a": [1]}})
         else:
-            assert found.code in ("bad_reference", "unreadable")
+            inside = found.reason.startswith("the $ref '#")
+            assert found.code == "bad_reference" or (found.code == "unreadable" and not inside)
