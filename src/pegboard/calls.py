@@ -118,6 +118,23 @@ class Outcome(StrEnum):
     UNAVAILABLE = "unavailable"
 
 
+class Artifact(NamedTuple):
+    """A file that a run left in its output folder."""
+
+    name: str
+    """Its path there."""
+    media_type: str
+    content: bytes
+
+
+class Confined(StrEnum):
+    """What held a process while it ran."""
+
+    BUBBLEWRAP = "bubblewrap"
+    CONTAINER = "container"
+    NOTHING = "nothing"
+
+
 class CallResult(NamedTuple):
     """What a call brought back: content as MCP content blocks, whatever ran it."""
 
@@ -129,6 +146,12 @@ class CallResult(NamedTuple):
     seconds: float = 0.0
     meta: Json | None = None
     """What the server says beside the result."""
+    logs: str = ""
+    """What it printed on the way, cut in the middle if that was much."""
+    artifacts: tuple[Artifact, ...] = ()
+    sandbox: Confined | None = None
+    """None for what is no process of ours."""
+    version: str = ""
 
 
 class CallProgress(NamedTuple):

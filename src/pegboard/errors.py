@@ -22,6 +22,7 @@
     ├── CallError              a tool was not called
     │   ├── InvalidArguments   the arguments do not fit the tool's schema
     │   ├── ItemHeld           the tool changed since it was approved
+    │   ├── SecretMissing      a secret that it needs is nowhere to be found
     │   └── NotExecutable      nothing here can run it now
     ├── NotTrusted             a signature is missing, or not to be believed
     └── InvariantBroken        the board's own check found something wrong
@@ -130,6 +131,10 @@ class InvalidArguments(CallError):
 
 class ItemHeld(CallError):
     """The tool changed since it was approved."""
+
+
+class SecretMissing(CallError):
+    """A secret is missing."""
 
 
 class NotExecutable(CallError):

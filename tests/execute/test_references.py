@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from pegboard.calls import ServerConfig, Transport
 from pegboard.errors import ServerUnavailable
-from pegboard.execute.references import expand, expanded, redacted, secrets_of
+from pegboard.execute.redaction import redacted
+from pegboard.execute.references import expand, expanded, secrets_of
 
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,10}", fullmatch=True)
 WITHOUT_BRACE = st.text(alphabet=st.characters(exclude_characters="}"))

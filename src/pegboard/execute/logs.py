@@ -2,7 +2,7 @@
 
 import logging
 
-from pegboard.execute.references import redacted
+from pegboard.execute.redaction import redacted
 
 LOGGERS = (
     "client",

@@ -5,22 +5,15 @@ JSON file, which may have the comments and trailing commas of editors. A value t
 is never looked into again, and no message says what it is.
 """
 
-import json
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from urllib.parse import quote
 
 from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 
 from pegboard import commented_json
 from pegboard.calls import ServerConfig
 from pegboard.errors import ConfigError, ServerUnavailable
-
-LEAST_SECRET = 4
-"""Shorter values are not hidden: every message would lose its letters, and they protect nothing."""
-
-HIDDEN = "***"
 
 _REFERENCE = re.compile(r"\$\{([^}]*)\}")
 _VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?", re.DOTALL)
@@ -51,20 +44,6 @@ def secrets_of(config: ServerConfig, environ: Mapping[str, str]) -> frozenset[st
         for value, secret in [_look_up(found[1], environ)]
         if secret
     )
-
-
-def redacted(text: str, secrets: Set[str]) -> str:
-    """The text without any of these values, as they are or as JSON or an address writes them."""
-    spellings = {
-        spelling
-        for secret in secrets
-        if len(secret) >= LEAST_SECRET
-        for spelling in (secret, json.dumps(secret)[1:-1], repr(secret)[1:-1], quote(secret, ""))
-    }
-    if not spellings:
-        return text
-    longest_first = sorted(spellings, key=len, reverse=True)
-    return re.sub("|".join(map(re.escape, longest_first)), HIDDEN, text)
 
 
 def _texts(config: ServerConfig) -> Iterator[str]:
