@@ -23,7 +23,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (ROOT,),
     ("measure", "live", "database"),
     ("app",),
-    ("freeact",),
+    ("freeact", "runners"),
     ("config",),
     ("settings",),
     ("board",),
@@ -44,7 +44,10 @@ MAX_FUNCTION_LINES = 60
 CATCH_ALL = ("board/worker.py", "board/keeping.py", "cli/main.py", "serve/http.py", "serve/http/")
 READS_ENVIRONMENT = ("app.py", "config.py")
 LOADS_LATE = {
-    "app.py": ("execute",),
+    "app.py": ("board",),
+    "runners.py": ("board", "execute", "gate"),
+    "cli/creating.py": ("board",),
+    "cli/running.py": ("board",),
     "board/reading.py": ("sources",),
     "cli/serving.py": ("serve", "live"),
     "cli/measuring.py": ("measure",),

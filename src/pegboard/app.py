@@ -3,38 +3,39 @@
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from pegboard import runners
 from pegboard.answers import Answer
 from pegboard.board import adding, maintain
-from pegboard.board.bounds import bounded
+from pegboard.board.bounds import bounded, refuse_nonsense
 from pegboard.board.curate import Curating
 from pegboard.board.describe import describe
 from pegboard.board.filling import Filling, Outcome
 from pegboard.board.find import Ask, find
 from pegboard.board.models import DISABLED, BoardModels
 from pegboard.board.reading import folder_source
-from pegboard.board.run import Running
 from pegboard.board.sync import Gate
 from pegboard.board.trust import Files, Trust
 from pegboard.board.upstream import BOARDS_ABOVE, Upstream
 from pegboard.board.worker import Worker
 from pegboard.calls import (
+    Asker,
     CallResult,
     CensusLine,
     OnChange,
     OnProgress,
     Server,
     ServerConfig,
-    ServerState,
 )
 from pegboard.config import (
     Located,
     Tier,
     allowed_file,
+    embedders,
     find_settings,
     load,
     sealing_of,
@@ -42,8 +43,7 @@ from pegboard.config import (
     worker_settings,
 )
 from pegboard.content import Blob, Json
-from pegboard.embed.choose import make_embedder
-from pegboard.errors import BoardReadOnly, ModelUnavailable, UsageError
+from pegboard.errors import BoardReadOnly, UsageError
 from pegboard.freeact import PytoolsPlace, pytools_place
 from pegboard.gate.admission import admit
 from pegboard.model import (
@@ -54,7 +54,6 @@ from pegboard.model import (
     Mode,
     Rejection,
     SourceRecord,
-    ToolType,
 )
 from pegboard.ports import Embedder, Progress, Source, Store
 from pegboard.settings import Settings
@@ -63,8 +62,10 @@ from pegboard.store.blobs.opening import open_blobs
 from pegboard.store.opening import open_store
 
 if TYPE_CHECKING:
+    from pegboard.board.create import Created, Draft
+    from pegboard.board.run import Call, Running
     from pegboard.board.signing import Sealing
-    from pegboard.execute.sessions import Sessions
+    from pegboard.runs import Run
 
 SEARCH_THREADS = 4
 """So many searches may look up meaning at the same time."""
@@ -99,6 +100,7 @@ class Pegboard:
         self.store = store
         self.settings = settings
         self._tiers = place.tiers if place else (Tier.USER,)
+        self._project = (place.project if place else None) or Path.cwd()
         self.within: Filters | None = None
         """What whoever is served here may find, and so describe and call; None for the owner."""
         self.trouble: Callable[[], Sequence[str]] = tuple
@@ -111,19 +113,11 @@ class Pegboard:
         )
         # onnxruntime reports its use to its maker from the moment it is loaded, unless told not to.
         os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-        self.upstream = Upstream(store, self._open_sessions, self.boards_above())
-        embed = settings.embed
-        make = partial(
-            make_embedder,
-            device=embed.device,
-            threads=embed.threads,
-            batch_size=embed.batch_size,
-            timeout_seconds=embed.timeout_seconds,
-            max_retries=embed.max_retries,
-            environ=os.environ,
-            cache=embed.cache_folder,
+        sessions = partial(runners.open_sessions, settings, os.environ)
+        self.upstream = Upstream(store, sessions, self.boards_above())
+        self.models = BoardModels(
+            store, settings.embed.spec, embedders(settings.embed, os.environ), self.trust
         )
-        self.models = BoardModels(store, embed.spec, make, self.trust)
         self.curate = Curating(store, self.models.target)
         self._beside = ThreadPoolExecutor(SEARCH_THREADS, "pegboard-search")
 
@@ -164,6 +158,8 @@ class Pegboard:
         self.close()
 
     def close(self) -> None:
+        if "running" in self.__dict__:
+            self.running.close()
         self.upstream.close()
         self._beside.shutdown()
         self.models.close()
@@ -188,12 +184,7 @@ class Pegboard:
         """
         found = self.settings.search
         wanted = found.limit if limit is None else limit
-        if wanted < 1:
-            raise UsageError(f"limit is {limit}; it must be at least 1")
-        if threshold is not None and not 0 <= threshold <= 1:
-            raise UsageError(f"threshold is {threshold}; it must be from 0 to 1")
-        if mode not in (None, *Mode):
-            raise UsageError(f"mode is {mode!r}; it must be one of {', '.join(Mode)}")
+        refuse_nonsense(wanted, threshold, mode)
         ask = Ask(
             text=query,
             mode=Mode(mode or found.mode),
@@ -242,43 +233,59 @@ class Pegboard:
         begin = (after.item.id, after.item.namespace) if after else ("", "")
         return self.store.items.listed(categories, namespaces, begin, limit)
 
-    def start_call(
+    def prepare_call(
         self,
         name: str,
         arguments: Json,
         *,
         seconds: float | None = None,
         on_progress: OnProgress | None = None,
-    ) -> "Future[CallResult]":
-        """Raises if the call cannot be made; cancelling the future cancels the call."""
-        return self._running().start(
+        asker: Asker | None = None,
+    ) -> "Call":
+        """A call that may have to be approved. Raises if there is no such tool."""
+        return self.running.prepare(
             name,
             arguments,
             self.within or Filters(),
+            asker or Asker(),
             seconds=seconds,
             on_progress=on_progress,
         )
 
-    def call(self, name: str, arguments: Json, *, seconds: float | None = None) -> CallResult:
-        """Call a tool and wait for what it brings back."""
-        return self.start_call(name, arguments, seconds=seconds).result()
+    def call(
+        self,
+        name: str,
+        arguments: Json,
+        *,
+        seconds: float | None = None,
+        approve: Callable[[str], bool] | None = None,
+    ) -> CallResult:
+        """Call a tool, `id@version` or just `id`, and wait for what it brings back.
 
-    def _running(self) -> Running:
-        from pegboard.execute.arguments import complaints  # jsonschema takes 0.1 s to load
+        `approve` is asked where a person has to be; without it, such a call is denied.
+        """
+        return self.prepare_call(name, arguments, seconds=seconds).result(approve)
 
-        return Running(self.store, {ToolType.MCP: self.upstream.start}, complaints)
+    @cached_property
+    def running(self) -> "Running":
+        """What runs tools; made with the first call."""
+        place, settings = (self._project, self._tiers), self.settings.run
+        return runners.make_running(self.store, settings, self.upstream, place, os.environ)
 
-    def _open_sessions(
-        self, on_state: Callable[[ServerState], None], on_changed: Callable[[str], None]
-    ) -> "Sessions":
-        from pegboard.execute.sessions import Sessions  # the protocol's library takes 0.9 s to load
+    def runs(self, name: str | None = None, limit: int = 20) -> "list[Run]":
+        """How calls ended, the newest first, of one item or of all."""
+        item = self.curate.chosen(name).item if name else None
+        return self.store.runs.recent(item and item.id, item and item.namespace, limit)
 
-        return Sessions(
-            environ=os.environ,
-            parallel=self.settings.mcp.parallel,
-            on_state=on_state,
-            on_changed=on_changed,
-        )
+    def create(
+        self, draft: "Draft", *, anyway: bool = False, try_with: Json | None = None
+    ) -> "Created":
+        """Hang a tool that was made just now, unless one for the same is there already."""
+        from pegboard.board.create import Making
+
+        gate = sealing_of(self.settings.trust, self._tiers)
+        making = Making(self.store, gate, self.search, self.models.target, self.running.trial)
+        return making.make(draft, self.within, anyway=anyway, try_with=try_with)
 
     def add_folder(
         self, path: Path | str, *, name: str | None = None, namespace: str = DEFAULT_NAMESPACE
@@ -369,12 +376,7 @@ class Pegboard:
         return maintain.refresh(self.store, target, entry, progress)
 
     def status(self) -> maintain.Status:
-        try:
-            target = self.target
-            model = target.key if target else "disabled"
-        except ModelUnavailable as error:
-            target, model = None, f"unavailable: {error.message}"
-        return maintain.status(self.store, model, target, self.models.building())
+        return maintain.status(self.store, self.models.target, self.models.building())
 
     def rejections(self) -> list[Rejection]:
         return self.store.ledger.rejections()

@@ -25,6 +25,14 @@ class Caller(NamedTuple):
     """Those that the caller is a member of."""
 
 
+class Asker(NamedTuple):
+    """By which way a call comes, as far as it counts for what may be run."""
+
+    name: str = "python"
+    agent: bool = False
+    """Whether a model decided on the call, and no person."""
+
+
 class Transport(StrEnum):
     STDIO = "stdio"
     HTTP = "http"

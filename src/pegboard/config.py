@@ -2,9 +2,10 @@
 
 import math
 import typing
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,7 +13,10 @@ import platformdirs
 
 from pegboard.board.find import FindSettings
 from pegboard.board.worker import WorkerSettings
+from pegboard.embed.choose import make_embedder
 from pegboard.errors import ConfigError
+from pegboard.model import ModelSpec
+from pegboard.ports import Embedder
 from pegboard.search.boosts import BoostSettings
 from pegboard.search.fusion import FusionSettings, Method
 from pegboard.settings import (
@@ -20,6 +24,7 @@ from pegboard.settings import (
     BlobSettings,
     EmbedSettings,
     McpSettings,
+    RunSettings,
     SearchSettings,
     Settings,
     SyncSettings,
@@ -273,6 +278,7 @@ def build(said: Layer) -> Settings:
         sync=SyncSettings(**parts.get("sync", {})),
         mcp=McpSettings(**parts.get("mcp", {})),
         trust=TrustSettings(**parts.get("trust", {})),
+        run=RunSettings(**parts.get("run", {})),
         blobs=BlobSettings(**parts.get("blobs", {})),
     )
 
@@ -330,6 +336,22 @@ def sealing_of(trust: TrustSettings, tiers: Iterable[Tier]) -> "Sealing":
     }
     strictest = min((said[tier] for tier in tiers), key=SIGNATURES.index)
     return Sealing(Keyring(keyring_folder()), Policy(strictest))
+
+
+def embedders(
+    embed: EmbedSettings, environ: Mapping[str, str]
+) -> Callable[[ModelSpec], Embedder | None]:
+    """Makes the embedder of a model, as the settings say how."""
+    return partial(
+        make_embedder,
+        device=embed.device,
+        threads=embed.threads,
+        batch_size=embed.batch_size,
+        timeout_seconds=embed.timeout_seconds,
+        max_retries=embed.max_retries,
+        environ=environ,
+        cache=embed.cache_folder,
+    )
 
 
 def worker_settings(embed: EmbedSettings) -> WorkerSettings:

@@ -21,6 +21,9 @@ Vector = NewType("Vector", bytes)
 
 DEFAULT_NAMESPACE = "public"
 
+CREATED = "created"
+"""The source of tools that were made here, by agents or by people, and hang on the board alone."""
+
 
 class Kind(StrEnum):
     TOOL = "tool"

@@ -12,6 +12,9 @@ from pegboard.model import ModelSpec
 SIGNATURES = ("require", "warn", "off")
 """What a board asks of signatures, the strictest first."""
 
+DECISIONS = ("deny", "ask", "allow")
+"""What may become of a call, the strictest first."""
+
 
 def setting(default: Any, about: str, **bounds: Any) -> Any:  # noqa: ANN401 (as dataclasses.field)
     """A field with its documentation and the bounds of its value."""
@@ -128,6 +131,71 @@ class TrustSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class RunSettings:
+    sandbox: str = setting(
+        "prefer",
+        "whether python and bash tools must have a sandbox; see running.md",
+        choices=("require", "prefer", "off"),
+        personal=True,
+    )
+    timeout_seconds: float = setting(
+        60.0, "how long a tool may run that says nothing else", least=0.1, most=86_400.0
+    )
+    memory_mb: int = setting(1024, "memory of a run", least=16, personal=True)
+    processes: int = setting(64, "processes and threads of a run", least=1, personal=True)
+    cpus: float = setting(1.0, "cores of a run, where the system can hold it to them", least=0.01)
+    output_mb: int = setting(
+        64, "a run that writes or answers more is stopped", least=1, most=4096, personal=True
+    )
+    parallel: int = setting(8, "runs at the same time; others wait", least=1, most=1000)
+    unsigned_project: str = setting(
+        "allow",
+        "unsigned python, bash and docker tools on a project's board",
+        choices=DECISIONS,
+        personal=True,
+    )
+    unsigned_user: str = setting(
+        "allow", "the same on a board of your own", choices=DECISIONS, personal=True
+    )
+    unsigned_registry: str = setting(
+        "ask", "the same on a board in PostgreSQL", choices=DECISIONS, personal=True
+    )
+    created: str = setting(
+        "allow",
+        "tools that agents made, which always need a sandbox",
+        choices=DECISIONS,
+        personal=True,
+    )
+    destructive: str = setting(
+        "ask", "tools that can destroy something", choices=DECISIONS, personal=True
+    )
+    permissions: str = setting(
+        "ask",
+        "tools without a trusted signature that ask for more than to read the project",
+        choices=DECISIONS,
+        personal=True,
+    )
+    agents: str = setting(
+        "allow", "any tool, when an agent calls it", choices=DECISIONS, personal=True
+    )
+    loopback: str = setting(
+        "off", "whether api tools may call this machine", choices=("off", "on"), personal=True
+    )
+    private: str = setting(
+        "",
+        "hosts and networks that api tools may call although their addresses are private, "
+        "with commas: 10.0.0.0/8, wiki.example.com",
+        personal=True,
+    )
+    engine: str = setting(
+        "auto",
+        "what runs docker tools",
+        choices=("auto", "docker", "podman"),
+        personal=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class BlobSettings:
     place: str = setting(
         "", "where files of 64 KB and more go: a folder, or s3://bucket/prefix; see files.md"
@@ -152,4 +220,5 @@ class Settings:
     sync: SyncSettings = field(default_factory=SyncSettings)
     mcp: McpSettings = field(default_factory=McpSettings)
     trust: TrustSettings = field(default_factory=TrustSettings)
+    run: RunSettings = field(default_factory=RunSettings)
     blobs: BlobSettings = field(default_factory=BlobSettings)

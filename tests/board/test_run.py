@@ -1,22 +1,24 @@
-"""What may be called, and what is said when it may not."""
+"""What may be called, what is said when it may not, and what comes back of a call."""
 
-from concurrent.futures import Future
+import asyncio
 
 import pytest
 
-from making import hang, make_item
-from pegboard.board.run import Running
-from pegboard.calls import CallResult, OnChange, Outcome
-from pegboard.errors import (
-    InvalidArguments,
-    ItemAmbiguous,
-    ItemHeld,
-    ItemNotFound,
-    NotExecutable,
-)
-from pegboard.model import Filters, ItemId, Kind, ToolType, Visibility
+from making import hang, make_file, make_item
+from pegboard.board.run import Checking, Running, Ways
+from pegboard.calls import Artifact, Asker, CallResult, OnChange, Outcome
+from pegboard.content import Access, Permission, Resource, Version
+from pegboard.errors import ItemAmbiguous, ItemHeld, ItemNotFound
+from pegboard.execute.arguments import complaints, filled
+from pegboard.execute.grants import Ground
+from pegboard.execute.job import Limits, Sandboxing
+from pegboard.execute.loop import Loop
+from pegboard.execute.policy import Decision, Rules
+from pegboard.model import CREATED, Filters, ItemId, Kind, ToolType, Visibility
 
 ANYBODY = Filters()
+AGENT = Asker("mcp", agent=True)
+SECONDS = 20
 
 
 def tool(name="now", **fields):
@@ -24,16 +26,34 @@ def tool(name="now", **fields):
 
 
 class Calls:
-    """What an executor was asked to do."""
+    """What an executor was asked to do, and what it answers."""
 
     def __init__(self):
-        self.made = []
+        self.jobs = []
+        self.result = CallResult(Outcome.OK)
+        self.begun = asyncio.Event()
 
-    def __call__(self, item, arguments, seconds, on_progress):
-        self.made.append((item.id, dict(arguments), seconds))
-        done: Future[CallResult] = Future()
-        done.set_result(CallResult(Outcome.OK))
-        return done
+    @property
+    def made(self):
+        return [(job.item.id, dict(job.arguments), job.limits.seconds) for job in self.jobs]
+
+    async def run(self, job):
+        self.jobs.append(job)
+        return self.result(job) if callable(self.result) else self.result
+
+
+class Desk(Running):
+    """A Running that a test calls in one line."""
+
+    def start(self, name, arguments, within, **options):
+        return self.prepare(name, arguments, within, Asker(), **options).start()
+
+    def call(self, name="now", arguments=None, *, approve=None, asker=AGENT, **options):
+        call = self.prepare(name, arguments or {}, ANYBODY, asker, **options)
+        return call.result(approve)
+
+
+SECRETS = {"TOKEN": "t0p-secret", "SERVICE_KEY": "other-secret", "HOME_KEY": "never"}
 
 
 @pytest.fixture
@@ -42,12 +62,21 @@ def calls():
 
 
 @pytest.fixture
-def running(store, calls):
-    def complaints(arguments, schema):
-        missing = [name for name in schema.get("required", ()) if name not in arguments]
-        return f"missing: {missing[0]}" if missing else ""
-
-    return Running(store, {ToolType.MCP: calls}, complaints)
+def running(store, calls, tmp_path):
+    ways = Ways(
+        executors=dict.fromkeys(
+            (ToolType.MCP, ToolType.PYTHON, ToolType.BASH, ToolType.API), lambda: calls
+        ),
+        rules=Rules(),
+        limits=Limits(seconds=60),
+        ground=Ground(tmp_path, tmp_path),
+        look_up=SECRETS.get,
+        api_secrets=lambda item: ["SERVICE_KEY"] if item.tool_type is ToolType.API else [],
+        is_signed=lambda entry: entry.item.author == "trusted",
+    )
+    made = Desk(store, ways, Checking(complaints, filled), Loop())
+    yield made
+    made.close()
 
 
 def test_a_tool_is_called_by_any_of_its_names(store, embedder, running, calls):
@@ -71,25 +100,88 @@ def test_an_ambiguous_name_lists_the_candidates(store, embedder, running, calls)
     assert calls.made == []
 
 
+NEEDS_ZONE = {
+    "type": "object",
+    "properties": {"zone": {"type": "string"}, "form": {"type": "string", "default": "short"}},
+    "required": ["zone"],
+}
+
+
 def test_arguments_are_checked_first(store, embedder, running, calls):
-    hang(store, embedder, tool(input_schema={"required": ["zone"]}))
-    with pytest.raises(InvalidArguments, match="missing: zone"):
-        running.start("now", {}, ANYBODY)
+    hang(store, embedder, tool(input_schema=NEEDS_ZONE))
+    ended = running.call()
+    assert ended.outcome is Outcome.INVALID_ARGUMENTS
+    assert "'zone' is a required property" in ended.error
     assert calls.made == []
+
+
+def test_defaults_are_filled_in_but_for_services_which_know_their_own(
+    store, embedder, running, calls
+):
+    hang(
+        store,
+        embedder,
+        tool(input_schema=NEEDS_ZONE),
+        tool("here", tool_type=ToolType.PYTHON, input_schema=NEEDS_ZONE),
+    )
+    running.call("now", {"zone": "UTC"})
+    running.call("here", {"zone": "UTC"})
+    assert [arguments for _, arguments, _ in calls.made] == [
+        {"zone": "UTC"},
+        {"zone": "UTC", "form": "short"},
+    ]
 
 
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"tool_type": ToolType.BASH}, "a bash tool"),
-        ({"tool_type": None, "kind": Kind.SKILL}, "of kind skill, which is read and not run"),
+        ({"tool_type": ToolType.DOCKER}, "a docker tool"),
         ({"tool_type": None}, "a tool of no type"),
     ],
 )
 def test_what_nothing_here_can_run_says_so(store, embedder, running, calls, fields, said):
     hang(store, embedder, tool(**fields))
-    with pytest.raises(NotExecutable, match=said):
-        running.start("now", {}, ANYBODY)
+    ended = running.call()
+    assert (ended.outcome, calls.made) == (Outcome.UNAVAILABLE, [])
+    assert said in ended.error
+
+
+DIRECTIVE = {
+    "kind": Kind.DIRECTIVE,
+    "tool_type": None,
+    "body": "Deploy {zone}.",
+    "input_schema": NEEDS_ZONE,
+}
+
+
+def test_a_directive_is_given_to_be_followed_with_its_inputs_checked(
+    store, embedder, running, calls
+):
+    hang(store, embedder, tool(**DIRECTIVE))
+    ended = running.call(arguments={"zone": "eu"})
+    assert (ended.outcome, calls.made) == (Outcome.OK, [])
+    assert "follow it yourself. Nothing was run." in ended.content[0]["text"]
+    assert '{"zone": "eu", "form": "short"}' in ended.content[0]["text"]
+    assert ended.structured["text"] == "Deploy {zone}."
+    wrong = running.call(arguments={"zone": 1})
+    assert wrong.outcome is Outcome.INVALID_ARGUMENTS
+    assert "/zone: 1 is not of type 'string'" in wrong.error
+    assert store.runs.recent(None, None, 10) == []
+
+
+def test_the_files_of_a_skill_can_be_read(store, embedder, running):
+    files = (make_file("SKILL.md", b"Read me."), make_file("x/forms.md", b"Forms."))
+    image = make_file("logo.png", b"\x89PNG\xff", media_type="image/png")
+    version = Version("1.0.0", "hash", manifest_text="Read me.", files=(*files, image))
+    hang(store, embedder, tool(kind=Kind.SKILL, tool_type=None, version=version))
+    told = running.call().content[0]["text"]
+    assert 'files, each read with {"file": path}: SKILL.md, logo.png, x/forms.md' in told
+    assert running.call(arguments={"file": "x/forms.md"}).content[0]["text"] == "Forms."
+    blob = running.call(arguments={"file": "logo.png"}).content[0]["resource"]
+    assert (blob["blob"], blob["mimeType"]) == ("iVBORP8=", "image/png")
+    ghost = running.call(arguments={"file": "../etc/passwd"})
+    assert ghost.outcome is Outcome.INVALID_ARGUMENTS
+    assert "it has: SKILL.md" in ghost.error
 
 
 @pytest.mark.parametrize(
@@ -168,3 +260,222 @@ def test_many_namesakes_hide_nobody(store, embedder, running):
     ]
     hang(store, embedder, tool("send", id=ItemId("mcp:post:send"), source="post"), *others)
     assert running.start("mcp:post:send", {}, ANYBODY).result().outcome == "ok"
+
+
+WIPES = {"tool_type": ToolType.PYTHON, "executor": {"destructive": True}}
+
+
+def test_what_needs_a_person_is_denied_where_nobody_answers(store, embedder, running, calls):
+    hang(store, embedder, tool(**WIPES))
+    ended = running.call()
+    assert (ended.outcome, calls.made) == (Outcome.DENIED, [])
+    assert "it can destroy something, and nobody was there to approve it" in ended.error
+    assert "run.destructive" in ended.error
+
+
+def test_a_person_is_shown_what_to_consider_and_decides(store, embedder, running, calls):
+    hang(store, embedder, tool(**WIPES))
+    asked = []
+
+    def refuse(question):
+        asked.append(question)
+        return False
+
+    assert running.call(arguments={"all": True}, approve=refuse).outcome is Outcome.DENIED
+    [question] = asked
+    assert '{"all": true}' in question
+    assert "it can destroy something" in question
+    assert calls.made == []
+    assert running.call(approve=lambda question: True).outcome is Outcome.OK
+    assert len(calls.made) == 1
+
+
+def test_nobody_is_asked_about_a_call_that_is_wrong_or_needs_no_approval(store, embedder, running):
+    hang(store, embedder, tool(**WIPES, input_schema=NEEDS_ZONE), tool("fine"))
+
+    def never(question):
+        raise AssertionError(question)
+
+    assert running.call(approve=never).outcome is Outcome.INVALID_ARGUMENTS
+    assert running.call("fine", approve=never).outcome is Outcome.OK
+
+
+def test_what_is_denied_is_denied_whoever_says_yes(store, embedder, running, calls):
+    running.ways = running.ways.__class__(
+        **{
+            name: getattr(running.ways, name)
+            for name in running.ways.__dataclass_fields__
+            if name != "rules"
+        },
+        rules=Rules(destructive=Decision.DENY),
+    )
+    hang(store, embedder, tool(**WIPES))
+    ended = running.call(approve=lambda question: True)
+    assert (ended.outcome, calls.made) == (Outcome.DENIED, [])
+    assert "run.destructive" in ended.error
+
+
+def test_a_tool_that_an_agent_made_must_have_a_sandbox(store, embedder, running, calls):
+    hang(store, embedder, tool("mine", tool_type=ToolType.PYTHON, source=CREATED))
+    running.call("mine")
+    assert calls.jobs[0].sandboxing is Sandboxing.REQUIRE
+
+
+def test_only_secrets_that_the_tool_names_can_be_looked_up(store, embedder, running, calls):
+    asks = Permission(Access.READ, Resource.SECRET, "TOKEN")
+    signed = {"author": "trusted", "permissions": (asks,), "tool_type": ToolType.BASH}
+    hang(store, embedder, tool(**signed))
+    running.call()
+    secrets = calls.jobs[0].secrets
+    assert secrets.find("TOKEN") == "t0p-secret"
+    assert secrets.find("HOME_KEY") is None
+    assert calls.jobs[0].item.executor["env"] == {"TOKEN": "secret://TOKEN"}
+
+
+def test_no_secret_comes_back(store, embedder, running, calls):
+    def leak(job):
+        key = job.secrets.value("SERVICE_KEY")
+        return CallResult(
+            Outcome.FAILED,
+            content=({"type": "text", "text": f"key {key}"},),
+            structured={"k": [key], key: 1},
+            error=f"{key} was refused",
+            logs=f"sent {key}",
+            meta={"http": {"location": f"https://x/?key={key}"}},
+            artifacts=(Artifact("log", "text/plain", b"\xff" + key.encode()),),
+        )
+
+    calls.result = leak
+    hang(store, embedder, tool(tool_type=ToolType.API))
+    ended = running.call()
+    assert "other-secret" not in repr(ended)
+    assert ended.artifacts[0].content == b"\xff***"
+    assert ended.structured == {"k": ["***"], "***": 1}
+
+
+def test_a_secret_that_is_missing_makes_the_tool_unavailable(store, embedder, running, calls):
+    calls.result = lambda job: CallResult(Outcome.OK, error=job.secrets.value("GHOST"))
+    executor = {"env": {"A": "secret://GHOST"}}
+    hang(store, embedder, tool(author="trusted", tool_type=ToolType.BASH, executor=executor))
+    ended = running.call()
+    assert ended.outcome is Outcome.UNAVAILABLE
+    assert "there is no secret GHOST" in ended.error
+
+
+GIVES_NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "answer", "outcome"),
+    [
+        (GIVES_NUMBER, {"n": 1}, Outcome.OK),
+        (GIVES_NUMBER, {"n": "one"}, Outcome.FAILED),
+        (GIVES_NUMBER, {"result": 1}, Outcome.FAILED),
+        ({"type": "integer"}, {"result": 1}, Outcome.OK),
+        ({"type": "integer"}, {"result": "one"}, Outcome.FAILED),
+    ],
+)
+def test_what_a_tool_gives_back_is_held_against_what_it_promised(
+    store, embedder, running, calls, schema, answer, outcome
+):
+    calls.result = CallResult(Outcome.OK, structured=answer)
+    hang(
+        store,
+        embedder,
+        tool("own", tool_type=ToolType.PYTHON, output_schema=schema),
+        tool("far", output_schema=schema),
+    )
+    own, far = running.call("own"), running.call("far")
+    assert own.outcome is outcome
+    assert ("output schema" in own.error) is (outcome is Outcome.FAILED)
+    assert far.outcome is Outcome.OK
+    assert ("output schema" in far.logs) is (outcome is Outcome.FAILED)
+
+
+def test_each_call_is_written_down_with_how_it_ended_and_nothing_else(
+    store, embedder, running, calls
+):
+    version = Version("1.2.0", "hash", files=(make_file(),))
+    hang(
+        store,
+        embedder,
+        tool(tool_type=ToolType.PYTHON, version=version, input_schema=NEEDS_ZONE),
+    )
+    running.call(arguments={"zone": "a very private zone"})
+    running.call(arguments={})
+    calls.result = CallResult(Outcome.TIMEOUT, error="a very private error")
+    running.call(arguments={"zone": "b"})
+    kept = store.runs.recent("mcptools:mail:now", "public", 10)
+    assert [(run.outcome, run.version, run.caller) for run in kept] == [
+        (Outcome.TIMEOUT, "1.2.0", "mcp"),
+        (Outcome.INVALID_ARGUMENTS, "1.2.0", "mcp"),
+        (Outcome.OK, "1.2.0", "mcp"),
+    ]
+    assert "private" not in repr(kept)
+
+
+def test_a_call_that_is_called_off_is_written_down_as_killed(store, embedder, running, calls):
+    import threading
+
+    begun, ended = threading.Event(), threading.Event()
+
+    async def wait(job):
+        begun.set()
+        try:
+            await asyncio.sleep(SECONDS)
+        finally:
+            ended.set()
+
+    calls.run = wait
+    hang(store, embedder, tool())
+    call = running.start("now", {}, ANYBODY)
+    assert begun.wait(SECONDS)
+    call.cancel()
+    assert ended.wait(SECONDS)
+    running.close()
+    assert [run.outcome for run in store.runs.recent(None, None, 10)] == [Outcome.KILLED]
+
+
+def test_the_time_limit_is_the_callers_else_the_tools_else_that_of_the_settings(
+    store, embedder, running, calls
+):
+    hang(
+        store,
+        embedder,
+        tool("own", tool_type=ToolType.PYTHON, executor={"timeout": 5}),
+        tool("none", tool_type=ToolType.PYTHON),
+        tool("far"),
+    )
+    running.call("own", seconds=2)
+    for name in ("own", "none", "far"):
+        running.call(name)
+    assert [seconds for *_, seconds in calls.made] == [2, 5, 60, float("inf")]
+
+
+MANIFEST = """\
+tool_id: now
+tool_type: python
+version: {version}
+description: Tell the time, in {version}.
+"""
+
+
+def versioned(number, code=b"def run(): ..."):
+    text = MANIFEST.format(version=number)
+    files = (make_file("main.py", code), make_file("tool.yaml", text.encode()))
+    version = Version(number, f"hash of {number}", manifest_text=text, files=files)
+    return tool(tool_type=ToolType.PYTHON, version=version, executor={"entrypoint": "main.py"})
+
+
+def test_a_version_can_be_asked_for_and_is_read_anew(store, embedder, running, calls):
+    hang(store, embedder, versioned("1.0.0", b"old"))
+    hang(store, embedder, versioned("2.0.0", b"new"))
+    for name in ("now", "now@latest", "now@1.0.0", "mcptools:mail:now@2.0.0"):
+        assert running.call(name).outcome is Outcome.OK
+    codes = [job.item.version.files[0].content for job in calls.jobs]
+    assert codes == [b"new", b"new", b"old", b"new"]
+    assert calls.jobs[2].item.description == "Tell the time, in 1.0.0."
+    with pytest.raises(ItemNotFound, match=r"has no version 3\.0\.0\n  it has: 2\.0\.0, 1\.0\.0"):
+        running.call("now@3.0.0")
+    with pytest.raises(ItemNotFound, match="now@home"):
+        running.call("now@home")

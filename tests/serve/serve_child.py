@@ -20,7 +20,12 @@ def say(words: str) -> None:
 
 
 class Slow(Pegboard):
-    def start_call(self, name, arguments, *, seconds=None, on_progress=None):
+    question = ""
+
+    def prepare_call(self, name, arguments, **options):
+        return self
+
+    def start(self, **options):
         future = Future()
         future.add_done_callback(lambda done: say(f"off: {done.cancelled()}"))
         say("called")

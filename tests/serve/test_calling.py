@@ -5,30 +5,36 @@ import threading
 from concurrent.futures import Future
 
 import pytest
-from mcp_types import CallToolResult
+from mcp_types import CallToolResult, ElicitResult
 from serve_parts import SECONDS, connected, text_of, with_client
 
 from pegboard.app import Pegboard
-from pegboard.calls import CallProgress, CallResult, Outcome
+from pegboard.calls import Artifact, CallProgress, CallResult, Confined, Outcome
 from pegboard.errors import (
-    InvalidArguments,
     ItemAmbiguous,
     ItemHeld,
     ItemNotFound,
     NotExecutable,
     PegboardError,
 )
-from pegboard.serve.face import make_face
 
 
 class Scripted(Pegboard):
     """A real board whose calls end as a test says."""
 
-    def start_call(self, name, arguments, *, seconds=None, on_progress=None):
+    question = ""
+
+    def prepare_call(self, name, arguments, *, seconds=None, on_progress=None, asker=None):
+        assert asker.agent
         self.asked = (name, arguments, seconds)
         self.on_progress = on_progress
+        self.approvals = []
+        return self
+
+    def start(self, *, approved, refusal):
+        self.approvals.append((approved, refusal))
         self.future = Future()
-        self.script(self.future, on_progress)
+        self.script(self.future, self.on_progress)
         return self.future
 
     def returns(self, **fields):
@@ -90,9 +96,8 @@ def test_a_call_that_did_not_end_well_is_an_error_that_says_why(board, ask, outc
 @pytest.mark.parametrize(
     "error",
     [
-        InvalidArguments('z was not called. city is missing: {"required": ["city"]}', "add it"),
         ItemHeld("z changed since it was approved", "pegboard approve z"),
-        NotExecutable("z is a python tool"),
+        NotExecutable("z@1.0.0 cannot be read"),
         ItemAmbiguous("'z' could be any of: a:b:z, c:d:z"),
     ],
 )
@@ -112,18 +117,6 @@ def test_an_agent_is_not_sent_to_the_command_line_for_a_tool(board, ask):
 def test_an_error_while_the_call_runs_is_a_result_too(board, ask):
     board.script = lambda future, on_progress: future.set_exception(PegboardError("it broke"))
     assert text_of(ask("call_tool", name="z")) == "it broke"
-
-
-def test_a_tool_of_the_board_that_nothing_here_runs_is_named(face, tools, board_file):
-    with Pegboard.open(board_file) as board:
-        board.add_folder(tools.root)
-        board.sync()
-        result = with_client(
-            make_face(board),
-            lambda c: c.call_tool("call_tool", {"name": "send_email", "arguments": {"text": ""}}),
-        )
-    assert result.is_error
-    assert "mcptools:mail:send_email" in text_of(result)
 
 
 @pytest.mark.parametrize(
@@ -272,11 +265,85 @@ def test_a_call_that_the_board_calls_off_is_answered(board, ask):
     assert "cancelled" in text_of(result)
 
 
+def test_what_a_tool_of_ours_leaves_is_sent_with_the_result(board, ask):
+    board.returns(
+        content=({"type": "text", "text": "done"},),
+        artifacts=(
+            Artifact("a b.txt", "text/plain", "é".encode()),
+            Artifact("x.bin", "application/octet-stream", b"\xff\x00"),
+            Artifact("huge", "text/plain", b"x" * 1_000_001),
+        ),
+        logs="on the way",
+        sandbox=Confined.BUBBLEWRAP,
+        version="1.0.0",
+        seconds=0.25,
+    )
+    result = ask("call_tool", name="z")
+    said, text, blob, note = result.content
+    assert said.text == "done"
+    assert (text.resource.text, str(text.resource.uri)) == ("é", "pegboard://output/a%20b.txt")
+    assert (blob.resource.blob, blob.resource.mime_type) == ("/wA=", "application/octet-stream")
+    assert "it wrote huge, 1,000,001 bytes" in note.text
+    assert result.meta["pegboard"] == {
+        "outcome": "ok",
+        "version": "1.0.0",
+        "sandbox": "bubblewrap",
+        "seconds": 0.25,
+        "logs": "on the way",
+    }
+
+
+def test_logs_are_shown_where_something_went_wrong(board, ask):
+    board.returns(outcome=Outcome.FAILED, error="ValueError: no", logs="step 1\nstep 2")
+    assert text_of(ask("call_tool", name="z")) == "ValueError: no\nlogs:\nstep 1\nstep 2"
+
+
+class Person:
+    """Somebody in front of the agent's client."""
+
+    def __init__(self, action="accept", **content):
+        self.answer = ElicitResult(action=action, content=content or None)
+        self.asked = []
+
+    async def __call__(self, context, params):
+        self.asked.append(params.message)
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("person", "approved", "refusal"),
+    [
+        (Person(approve=True), True, ""),
+        (Person(approve=False), False, "a person did not approve it"),
+        (Person("decline"), False, "a person did not approve it"),
+        (Person("cancel"), False, "a person did not approve it"),
+    ],
+)
+def test_a_person_is_asked_through_the_client(board, face, era, person, approved, refusal):
+    board.question, person.asked = "Run z? Consider: it can destroy something.", []
+    with_client(
+        face,
+        lambda c: c.call_tool("call_tool", {"name": "z"}),
+        era,
+        elicitation_callback=person,
+    )
+    assert person.asked == [board.question]
+    assert board.approvals == [(approved, refusal)]
+
+
+def test_where_nobody_can_be_asked_nothing_is_approved(board, ask):
+    board.question = "Run z?"
+    ask("call_tool", name="z")
+    [(approved, refusal)] = board.approvals
+    assert not approved
+    assert "this client cannot ask a person" in refusal
+
+
 def test_an_unknown_tool_is_answered_with_those_that_are_here(ask):
     result = ask("serch_tools", query="x")
     assert result.is_error
     assert "there is no tool 'serch_tools' here" in text_of(result)
-    assert "search_tools, describe_tool, call_tool, list_categories, list_tools" in text_of(result)
+    assert "call_tool, create_tool, list_categories, list_tools" in text_of(result)
 
 
 def test_an_error_that_nobody_foresaw_does_not_end_the_server(board, face, era, caplog):

@@ -1,7 +1,8 @@
 """What a search may find: what is asked for, within what whoever asks may see."""
 
 from pegboard.board.describe import describe
-from pegboard.model import Filters
+from pegboard.errors import UsageError
+from pegboard.model import Filters, Mode
 from pegboard.ports import Store
 
 NO_NAMESPACE = ("",)
@@ -18,3 +19,13 @@ def bounded(store: Store, asked: Filters, within: Filters | None) -> Filters:
     allowed = within.namespaces
     both = tuple(each for each in asked.namespaces or allowed if each in allowed)
     return asked._replace(namespaces=both or NO_NAMESPACE)
+
+
+def refuse_nonsense(limit: int, threshold: float | None, mode: str | None) -> None:
+    """Raises `UsageError` for what no search can go by."""
+    if limit < 1:
+        raise UsageError(f"limit is {limit}; it must be at least 1")
+    if threshold is not None and not 0 <= threshold <= 1:
+        raise UsageError(f"threshold is {threshold}; it must be from 0 to 1")
+    if mode not in (None, *Mode):
+        raise UsageError(f"mode is {mode!r}; it must be one of {', '.join(Mode)}")

@@ -10,6 +10,7 @@ from pegboard.answers import Answer, Explanation, Hit, HitFact, WordFact
 from pegboard.board.gather import Gathered, gather
 from pegboard.errors import UsageError
 from pegboard.model import (
+    CREATED,
     Drift,
     Entry,
     Filters,
@@ -269,6 +270,7 @@ class _Answering:
             "switched off": entry.off_at is not None,
             "deprecated": entry.item.deprecated,
             "signature not trusted": signed is not None and signed.doubtful,
+            "made by an agent, unsigned": entry.item.source == CREATED and signed is None,
         }
         return tuple(note for note, holds in notes.items() if holds)
 

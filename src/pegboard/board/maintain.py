@@ -1,10 +1,11 @@
 """Upkeep: backfill, retry, refresh, status, and the check of the board's own rules."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from pegboard.calls import ServerState
 from pegboard.content import Blob
+from pegboard.errors import ModelUnavailable
 from pegboard.model import EmbeddingCounts, EmbeddingStatus, Entry, Fingerprint, SourceRecord
 from pegboard.ports import Progress, Store
 from pegboard.text import embedding_text
@@ -40,8 +41,14 @@ class Status(NamedTuple):
 
 
 def status(
-    store: Store, model: str, target: Fingerprint | None, building: Building | None
+    store: Store, wanted: Callable[[], Fingerprint | None], building: Building | None
 ) -> Status:
+    """`wanted` says what new vectors must be like, or raises if that cannot be known."""
+    try:
+        target = wanted()
+        model = target.key if target else "disabled"
+    except ModelUnavailable as error:
+        target, model = None, f"unavailable: {error.message}"
     servers = store.ledger.servers()
     return Status(
         facts=dict(store.facts()),

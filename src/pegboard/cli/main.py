@@ -14,12 +14,14 @@ import click
 from pegboard import __version__
 from pegboard.cli import (
     connecting,
+    creating,
     curating,
     database,
     filling,
     looking,
     measuring,
     models,
+    running,
     schema,
     services,
     serving,
@@ -49,6 +51,10 @@ for command in (
     filling.sync,
     looking.search,
     looking.show,
+    running.run,
+    running.runs,
+    running.secret,
+    creating.create,
     measuring.eval_,
     connecting.allow,
     connecting.changes,
@@ -82,7 +88,8 @@ filling.add.add_command(services.add_lightapi)
 
 def tell(error: PegboardError) -> None:
     """To people in words, to programs that asked for JSON as an object."""
-    if "--json" in sys.argv:
+    flag = ("--output", "json") if sys.argv[1:2] == ["run"] else ("--json",)
+    if set(flag) <= {part for word in sys.argv for part in word.split("=", 1)}:
         facts = {"code": error.code, "message": error.message, "hint": error.hint}
         click.echo(json.dumps({"error": facts}), err=True)
     else:

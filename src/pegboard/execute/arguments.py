@@ -212,3 +212,19 @@ def _counted(keyword: Keyword) -> Keyword:
         return keyword(validator, value, instance, schema)
 
     return check
+
+
+def filled(arguments: Json, schema: Json) -> dict[str, object]:
+    """The arguments with the schema's defaults for what was not given, also inside of objects."""
+    properties = schema.get("properties")
+    found = dict(arguments)
+    if not isinstance(properties, Mapping):
+        return found
+    for name, part in properties.items():
+        if not isinstance(part, Mapping):
+            continue
+        if name not in found and "default" in part:
+            found[name] = part["default"]
+        elif isinstance(inside := found.get(name), Mapping):
+            found[name] = filled(inside, part)
+    return found

@@ -1,21 +1,29 @@
 """`call_tool`: the call goes to whatever runs the tool, and comes back as it is."""
 
 import asyncio
+import base64
 from contextlib import suppress
 from functools import partial
 from typing import Any
+from urllib.parse import quote
 
 import anyio
 from mcp.server.session import ServerSession
-from mcp_types import CallToolResult, ContentBlock
+from mcp_types import CallToolResult, ContentBlock, InputRequiredResult
 from pydantic import TypeAdapter, ValidationError
 
-from pegboard.calls import CallProgress, CallResult, Outcome
+from pegboard.calls import Artifact, Asker, CallProgress, CallResult, Outcome
 from pegboard.content import Json
+from pegboard.search.budget import clipped
+from pegboard.serve.approving import NOT_NEEDED, approval
 from pegboard.serve.replies import compact_json, failure, text_block
 from pegboard.serve.table import Asked
 
 LONGEST_CALL = 3600
+LONGEST_LOGS = 4_000
+LARGEST_FILE = 1_000_000
+"""Bytes of a file that are sent."""
+AGENT = Asker("mcp", agent=True)
 
 DESCRIPTION = """\
 Run a tool that search_tools found. Its result comes back unchanged. If the arguments do not fit, \
@@ -28,7 +36,7 @@ INPUT_SCHEMA: dict[str, Any] = {
             "type": "string",
             "minLength": 1,
             "maxLength": 600,
-            "description": "The tool's id as search_tools gives it.",
+            "description": "The tool's id as search_tools gives it, or id@version.",
         },
         "arguments": {
             "type": "object",
@@ -49,19 +57,26 @@ INPUT_SCHEMA: dict[str, Any] = {
 _BLOCK: TypeAdapter[ContentBlock] = TypeAdapter(ContentBlock)
 
 
-async def call_tool(asked: Asked) -> CallToolResult:
+async def call_tool(asked: Asked) -> CallToolResult | InputRequiredResult:
     given, context = asked.arguments, asked.context
     wanted = context.meta is not None and "progress_token" in context.meta
     progress = Progress(context.session) if wanted else None
-    start = partial(
-        asked.board.start_call,
+    prepare = partial(
+        asked.board.prepare_call,
         given["name"],
         given.get("arguments", {}),
         seconds=given.get("timeout_seconds"),
         on_progress=progress,
+        asker=AGENT,
     )
+    call = await asked.threads.run_to_end(prepare)
+    answer = await approval(asked, call.question) if call.question else NOT_NEEDED
+    if isinstance(answer, InputRequiredResult):
+        return answer
     # To the end even if the caller gives up: a call that was started must be there to be cancelled.
-    started = await asked.threads.run_to_end(start)
+    started = await asked.threads.run_to_end(
+        partial(call.start, approved=answer.approved, refusal=answer.refusal)
+    )
     try:
         result = await _followed(asyncio.wrap_future(started), progress)
     except asyncio.CancelledError:
@@ -69,7 +84,7 @@ async def call_tool(asked: Asked) -> CallToolResult:
         if task is not None and task.cancelling():
             raise
         return failure("the call was cancelled")
-    return await asked.threads.run_to_end(partial(_passed_on, result))
+    return await asked.threads.run_to_end(partial(passed_on, result))
 
 
 async def _followed(call: "asyncio.Future[CallResult]", progress: "Progress | None") -> CallResult:
@@ -120,16 +135,46 @@ class Progress:
                 await self._session.report_progress(*waiting)
 
 
-def _passed_on(result: CallResult) -> CallToolResult:
+def passed_on(result: CallResult) -> CallToolResult:
     content = [_block(each) for each in result.content]
     if result.error:
         content.append(text_block(result.error))
+    if result.outcome is not Outcome.OK and result.logs:
+        content.append(text_block(f"logs:\n{clipped(result.logs, LONGEST_LOGS)}"))
+    content += [_resource(each) for each in result.artifacts]
     return CallToolResult(
         content=content,
         structured_content=result.structured,
-        _meta=dict(result.meta) if result.meta else None,
+        _meta=_meta(result),
         is_error=result.outcome is not Outcome.OK,
     )
+
+
+def _meta(result: CallResult) -> dict[str, Any] | None:
+    """What the server said beside the result, and what is known of a run of our own."""
+    meta = dict(result.meta) if result.meta else {}
+    if result.version or result.sandbox:
+        meta["pegboard"] = {
+            "outcome": result.outcome.value,
+            "version": result.version,
+            "sandbox": result.sandbox.value if result.sandbox else None,
+            "seconds": round(result.seconds, 3),
+            "logs": clipped(result.logs, LONGEST_LOGS),
+        }
+    return meta or None
+
+
+def _resource(artifact: Artifact) -> ContentBlock:
+    """A file as an embedded resource; of one that is too large, only what it is."""
+    size, uri = len(artifact.content), f"pegboard://output/{quote(artifact.name)}"
+    if size > LARGEST_FILE:
+        return text_block(f"it wrote {artifact.name}, {size:,} bytes, which is too large to send")
+    said = {"uri": uri, "mimeType": artifact.media_type}
+    try:
+        resource = {**said, "text": artifact.content.decode("utf-8")}
+    except UnicodeDecodeError:
+        resource = {**said, "blob": base64.b64encode(artifact.content).decode()}
+    return _block({"type": "resource", "resource": resource})
 
 
 def _block(block: Json) -> ContentBlock:

@@ -8,7 +8,7 @@ from mcp_types import CallToolResult
 from pegboard.app import Pegboard
 from pegboard.calls import Health
 from pegboard.errors import ItemAmbiguous, ItemNotFound
-from pegboard.model import Drift, Entry, Item
+from pegboard.model import CREATED, Drift, Entry, Item
 from pegboard.search.budget import clipped, qualified
 from pegboard.serve.abridging import abridged
 from pegboard.serve.replies import compact_json, failure, in_words, one_line, reply
@@ -147,6 +147,8 @@ def _state(entry: Entry, down: Mapping[str, str]) -> list[str]:
         )
     if (signature := entry.item.signature) is not None and signature.doubtful:
         notes.append(f"its signature is not trusted: {one_line(signature.state)}")
+    if entry.item.source == CREATED and entry.item.signature is None:
+        notes.append("an agent made it, and nobody signed it")
     if (why := down.get(entry.item.source)) is not None:
         reason = clipped(one_line(why), LONGEST_REASON)
         notes.append(f"its server {entry.item.source} is down: {reason}".rstrip(": "))

@@ -10,6 +10,7 @@ from mcp_types import (
     CallToolResult,
     GetPromptRequestParams,
     GetPromptResult,
+    InputRequiredResult,
     ListPromptsResult,
     ListToolsResult,
     NotificationParams,
@@ -86,11 +87,14 @@ class Face:
     async def _what_is_shown(self) -> str:
         return _descriptions(await self.threads.run(self._tools))
 
-    async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(
+        self, context: Context, params: CallToolRequestParams
+    ) -> CallToolResult | InputRequiredResult:
         try:
             offer = self._offer(params.name)
             arguments = offer.checked(self.board, params.arguments or {})
-            return await offer.respond(Asked(self.board, arguments, context, self.threads))
+            asked = Asked(self.board, arguments, context, self.threads, params.input_responses)
+            return await offer.respond(asked)
         except PegboardError as error:
             return failure(in_words(error))
 

@@ -2,7 +2,7 @@
 
 from mcp_types import ToolAnnotations
 
-from pegboard.serve import browsing, calling, describing, searching
+from pegboard.serve import browsing, calling, creating, describing, searching
 from pegboard.serve.table import Offer, always, in_thread
 
 READS = ToolAnnotations(
@@ -10,6 +10,9 @@ READS = ToolAnnotations(
 )
 ACTS = ToolAnnotations(
     read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=True
+)
+WRITES = ToolAnnotations(
+    read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
 
 OFFERS: tuple[Offer, ...] = (
@@ -38,6 +41,15 @@ OFFERS: tuple[Offer, ...] = (
         input_schema=always(calling.INPUT_SCHEMA),
         respond=calling.call_tool,
         hints=ACTS,
+    ),
+    Offer(
+        name="create_tool",
+        title="Create a tool",
+        describe=always(creating.DESCRIPTION),
+        input_schema=always(creating.INPUT_SCHEMA),
+        respond=creating.create_tool,
+        output_schema=creating.OUTPUT_SCHEMA,
+        hints=WRITES,
     ),
     Offer(
         name="list_categories",

@@ -9,7 +9,13 @@ from typing import Any, NamedTuple, TypeVar
 import anyio
 import anyio.to_thread
 from mcp.server.context import ServerRequestContext
-from mcp_types import CallToolResult, Tool, ToolAnnotations
+from mcp_types import (
+    CallToolResult,
+    InputRequiredResult,
+    InputResponses,
+    Tool,
+    ToolAnnotations,
+)
 
 from pegboard.app import Pegboard
 from pegboard.content import Json
@@ -80,9 +86,11 @@ class Asked(NamedTuple):
     arguments: dict[str, Any]
     context: Context
     threads: Threads
+    responses: InputResponses | None = None
+    """What a person said to what the last answer to this call asked."""
 
 
-Respond = Callable[[Asked], Awaitable[CallToolResult]]
+Respond = Callable[[Asked], Awaitable[CallToolResult | InputRequiredResult]]
 Schema = dict[str, Any]
 
 

@@ -1,0 +1,236 @@
+"""Tools that are made while others work: through the gate, onto the board, found at once.
+
+They come as a manifest with files, from an agent or from a folder, and hang on the board alone.
+Each version stays as it is; what changes is a new version.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from pegboard.answers import Answer, Hit
+from pegboard.calls import CallResult, Outcome
+from pegboard.content import ItemFile, Json
+from pegboard.errors import UsageError
+from pegboard.model import (
+    CREATED,
+    DEFAULT_NAMESPACE,
+    Candidate,
+    Entry,
+    Filters,
+    Fingerprint,
+    Form,
+    Item,
+    ItemId,
+    Kind,
+    Rejection,
+)
+from pegboard.ports import Store
+from pegboard.search.look_alikes import ALIKE, likeness
+from pegboard.sources.folder_bundle import PartUnreadable, make_file, read_bundle
+from pegboard.sources.folder_python import python_fields
+from pegboard.sources.tree import Tree, Unfit
+from pegboard.strict_yaml import YamlError, load
+from pegboard.text import name_key
+
+MANIFEST = "tool.yaml"
+FIRST = "1.0.0"
+SAME_THING = 0.9
+"""A tool whose description as a query finds another with this score may do the same."""
+MOST_ALIKE = 3
+
+_NUMBER = re.compile(r"([0-9]+)\.([0-9]+)\.([0-9]+)(.*)", re.DOTALL)
+
+
+class Draft(NamedTuple):
+    """A tool that somebody wants to hang."""
+
+    name: str
+    category: str
+    form: Form
+    fields: Json
+    files: tuple[ItemFile, ...]
+    document: bytes = b""
+
+
+class Created(NamedTuple):
+    """What became of a draft. It hangs on the board if there is an entry."""
+
+    state: str
+    """`created`, `updated` or `unchanged`; else `alike`, `refused` or `failed`."""
+    id: ItemId
+    version: str = ""
+    entry: Entry | None = None
+    reason: str = ""
+    alike: tuple[Hit, ...] = ()
+    trial: CallResult | None = None
+
+
+class Search(Protocol):
+    def __call__(self, query: str, *, limit: int, filters: Filters) -> Answer: ...
+
+
+class Making(NamedTuple):
+    """What making a tool needs of a board."""
+
+    store: Store
+    gate: Callable[[Candidate], Item | Rejection]
+    search: Search
+    target: Callable[[], Fingerprint | None]
+    trial: Callable[[Item, Json], CallResult]
+    """Runs a tool that nobody vouches for: in a sandbox, without any permission."""
+
+    def make(
+        self,
+        draft: Draft,
+        within: Filters | None = None,
+        *,
+        anyway: bool = False,
+        try_with: Json | None = None,
+    ) -> Created:
+        """With `anyway`, also where a tool for the same is there.
+
+        It hangs in the first namespace that whoever makes it may see.
+        """
+        namespace = within.namespaces[0] if within and within.namespaces else DEFAULT_NAMESPACE
+        item_id = ItemId(f"{CREATED}:{draft.category}:{draft.name}")
+        before = self.store.items.get(item_id, namespace, files=False)
+        kept = self.store.items.versions(item_id, namespace)
+        latest = kept[0].version if kept else ""
+        verdict = self.gate(_candidate(draft, item_id, namespace, _after(latest)))
+        if isinstance(verdict, Rejection):
+            return Created("refused", item_id, reason=verdict.reason)
+        version = verdict.version.version if verdict.version else ""
+        same = [each for each in kept if verdict.version and _same(each.content_hash, verdict)]
+        if before is not None and same and before.active:
+            return Created("unchanged", item_id, same[0].version, before)
+        if wrong := _not_after(version, latest):
+            return Created("refused", item_id, version, reason=wrong)
+        if before is None and not anyway and (alike := self._alike(verdict)):
+            return Created("alike", item_id, version, alike=alike)
+        trial = self.trial(verdict, try_with) if try_with is not None else None
+        if trial is not None and trial.outcome is not Outcome.OK:
+            return Created("failed", item_id, version, trial=trial)
+        return self._put(verdict, version, before, trial)
+
+    def _put(
+        self, item: Item, version: str, before: Entry | None, trial: CallResult | None
+    ) -> Created:
+        report = self.store.items.put([item], self.target(), fixed=True)
+        if report.refused:
+            return Created("refused", item.id, version, reason=report.refused[0].reason)
+        self.store.curation.resolve_links()
+        entry = self.store.items.get(item.id, item.namespace, files=False)
+        return Created("updated" if before else "created", item.id, version, entry, trial=trial)
+
+    def _alike(self, item: Item) -> tuple[Hit, ...]:
+        """Those that do the same, as far as names and descriptions tell."""
+        first = item.description.strip().partition("\n\n")[0]
+        tools = Filters(kinds=(Kind.TOOL,))
+        hits = self.search(first or item.name, limit=2 * MOST_ALIKE, filters=tools).hits
+        return tuple(
+            hit
+            for hit in hits
+            if hit.score >= SAME_THING
+            or name_key(hit.name) == name_key(item.name)
+            or likeness((hit.name, hit.description), (item.name, item.description)) >= ALIKE
+        )[:MOST_ALIKE]
+
+
+def _candidate(draft: Draft, item_id: ItemId, namespace: str, version: str) -> Candidate:
+    first, _, rest = draft.category.partition("/")
+    fields = {
+        "version": version,
+        **draft.fields,
+        "id": item_id,
+        "kind": "tool",
+        "namespace": namespace,
+        "name": draft.name,
+        "category": first,
+        "subcategory": rest,
+        "source_protocol": CREATED,
+        "signable": True,
+    }
+    return Candidate(CREATED, item_id, "", fields, draft.files, draft.form, draft.document)
+
+
+def _same(content_hash: str, item: Item) -> bool:
+    return item.version is not None and item.version.content_hash == content_hash
+
+
+def _after(latest: str) -> str:
+    """The number of a version that says none."""
+    found = _NUMBER.fullmatch(latest)
+    if found is None:
+        return FIRST
+    major, minor, patch, rest = found.groups()
+    return f"{major}.{minor}.{patch if rest.startswith('-') else int(patch) + 1}"
+
+
+def _not_after(version: str, latest: str) -> str:
+    """What is wrong with a number that does not come after the latest."""
+    new, old = (_NUMBER.fullmatch(each) for each in (version, latest))
+    if new is None or old is None:
+        return ""
+    numbers = [tuple(map(int, each.groups()[:3])) for each in (new, old)]
+    if numbers[0] > numbers[1] or (numbers[0] == numbers[1] and old[4].startswith("-")):
+        return ""
+    return (
+        f"version {version} does not come after {latest}, and versions stay as they are; "
+        f"give it a higher number, or none: it is {_after(latest)} then"
+    )
+
+
+def draft_of(manifest: Mapping[str, object] | str, files: Mapping[str, str | bytes]) -> Draft:
+    """From what an agent sends: a manifest as an object or as the text of `tool.yaml`."""
+    text = manifest if isinstance(manifest, str) else json.dumps(manifest, ensure_ascii=False)
+    if MANIFEST in files:
+        raise UsageError(f"files has {MANIFEST} in it", "give the manifest by itself")
+    made = [
+        make_file(path, content.encode() if isinstance(content, str) else content)
+        for path, content in sorted(files.items())
+    ]
+    return _manifest_draft(text, (*made, make_file(MANIFEST, text.encode())))
+
+
+def draft_at(path: Path, category: str, max_file_bytes: int) -> Draft:
+    """From a folder with its `tool.yaml`, or from a single Python file."""
+    place = path.expanduser().absolute()
+    try:
+        if place.is_dir():
+            tree = Tree(CREATED, place, max_file_bytes)
+            files = read_bundle(tree, place, MANIFEST, max_file_bytes)
+            text = next(each.content for each in files if each.path == MANIFEST)
+            draft = _manifest_draft(text.decode("utf-8-sig"), files)
+            return draft._replace(category=category) if category else draft
+        if place.suffix == ".py" and place.is_file():
+            return _python_draft(place, category)
+    except Unfit as unfit:
+        raise UsageError(f"{path} is no tool: {unfit.reason}") from unfit
+    except (PartUnreadable, OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
+    raise UsageError(
+        f"{path} is no tool", f"give a folder with a {MANIFEST}, or a Python file with a docstring"
+    )
+
+
+def _python_draft(place: Path, category: str) -> Draft:
+    content = place.read_bytes()
+    folders = [part for part in category.split("/") if part]
+    fields = python_fields(content, place.name, folders)
+    said = category or str(fields.get("category", ""))
+    return Draft(place.stem, said, Form.FIELDS, fields, (make_file(place.name, content),))
+
+
+def _manifest_draft(text: str, files: tuple[ItemFile, ...]) -> Draft:
+    """Name and category are read here, to make the id; the gate reads everything else."""
+    try:
+        said = load(text)
+    except YamlError:
+        said = None
+    found = said if isinstance(said, Mapping) else {}
+    parts = [str(found[key]) for key in ("category", "subcategory") if found.get(key)]
+    name = str(found.get("tool_id") or "tool")
+    return Draft(name, "/".join(parts).strip("/"), Form.MANIFEST, {}, files, text.encode())

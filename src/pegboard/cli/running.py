@@ -1,0 +1,284 @@
+"""Commands that run tools: run, runs, secret."""
+
+import base64
+import json
+import signal
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from types import FrameType
+
+import click
+
+from pegboard.app import Pegboard
+from pegboard.calls import Artifact, Asker, CallResult, Confined, Outcome
+from pegboard.cli import render
+from pegboard.cli.shared import board_option, command_options, notice
+from pegboard.content import Json
+from pegboard.errors import EXIT_CODES, CallError, UsageError
+from pegboard.execute import keyring
+from pegboard.gate.characters import visible
+
+LARGEST_INPUT = 32_000_000
+PERSON = Asker("cli")
+
+
+@click.command()
+@click.argument("tool", metavar="ID[@VERSION]")
+@click.option(
+    "--arg",
+    "-a",
+    "pairs",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="One argument; can be repeated.",
+)
+@click.option("--json", "text", metavar="OBJECT", help="All arguments as a JSON object.")
+@click.option("--stdin", "stdin", is_flag=True, help="Read that object from standard input.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0.1, 86_400),
+    metavar="SECONDS",
+    help="Give up after so long.",
+)
+@click.option("--yes", is_flag=True, help="Run it without asking, whatever there is to consider.")
+@click.option(
+    "--save",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Keep the files that it makes in this folder.",
+)
+@click.option(
+    "--output",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="What is printed: the result, or all about the call. Default: text.",
+)
+@board_option
+def run(
+    tool: str,
+    pairs: tuple[str, ...],
+    text: str | None,
+    stdin: bool,
+    timeout: float | None,
+    yes: bool,
+    save: Path | None,
+    output: str,
+    board: str | None,
+) -> None:
+    """Run a tool, and print what it brings back.
+
+    What it prints on its way goes to standard error. Of a directive, skill or knowledge entry,
+    the text is printed, with the inputs checked.
+    Exit code 0: it went well, 11: it did not.
+    """
+    with Pegboard.open(board) as pegboard, _interruptible():
+        arguments = _arguments(pegboard, tool, pairs, _object(text, stdin))
+        call = pegboard.prepare_call(tool, arguments, seconds=timeout, asker=PERSON)
+        asks = not stdin and sys.stdin is not None and sys.stdin.isatty()
+        approve = (lambda question: True) if yes else _confirmed if asks else None
+        if call.question and approve is None:
+            notice("somebody has to approve this, and nobody is here; --yes does")
+        result = call.result(approve)
+    kept = _kept(result.artifacts, save) if save else {}
+    if output == "json":
+        render.print_json(_facts(call.item.id, result, kept))
+    else:
+        _tell(result, kept)
+    if result.outcome is not Outcome.OK:
+        raise click.exceptions.Exit(EXIT_CODES[CallError])
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """SIGTERM ends a run as Ctrl-C does: with all that it started."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _confirmed(question: str) -> bool:
+    return click.confirm(visible(question), err=True)
+
+
+def _object(text: str | None, stdin: bool) -> dict[str, object]:
+    if text is not None and stdin:
+        raise UsageError("--json and --stdin do not go together", "give one of them")
+    if stdin:
+        text = sys.stdin.read(LARGEST_INPUT)
+    if text is None:
+        return {}
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"the arguments are no JSON: {error}", 'write {"name": ...}') from error
+    if not isinstance(found, dict):
+        raise UsageError(f"the arguments are {text[:60]!r}", "they must be a JSON object")
+    return found
+
+
+def _arguments(
+    board: Pegboard, tool: str, pairs: Sequence[str], found: dict[str, object]
+) -> dict[str, object]:
+    if not pairs:
+        return found
+    from pegboard.board.versions import split  # with it comes what reads manifests
+
+    properties = board.show(split(tool)[0]).item.input_schema.get("properties")
+    known = properties if isinstance(properties, Mapping) else {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--arg {pair!r} has no name", "write --arg name=value")
+        if name in found:
+            raise UsageError(f"the argument {name!r} is given twice", "give it once")
+        found[name] = _value(value, known.get(name))
+    return found
+
+
+def _value(text: str, schema: object) -> object:
+    """A text where the tool takes one, else what it is as JSON."""
+    if "string" in _types(schema):
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _types(schema: object) -> set[str]:
+    if not isinstance(schema, Mapping):
+        return set()
+    said = schema.get("type", ())
+    found = {said} if isinstance(said, str) else set(said)
+    for key in ("anyOf", "oneOf"):
+        parts = schema.get(key)
+        for part in parts if isinstance(parts, list) else ():
+            found |= _types(part)
+    choices = schema.get("enum")
+    texts = isinstance(choices, list) and any(isinstance(each, str) for each in choices)
+    return found | ({"string"} if texts else set())
+
+
+def _kept(artifacts: Sequence[Artifact], folder: Path) -> dict[str, str]:
+    """Each under its own name in the folder, and nowhere else."""
+    kept = {}
+    for each in artifacts:
+        parts = [part for part in PurePosixPath(each.name).parts if part not in ("/", "..")]
+        path = folder.joinpath(*parts)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(each.content)
+        except OSError as error:
+            raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+        kept[each.name] = str(path)
+    return kept
+
+
+def _tell(result: CallResult, kept: Mapping[str, str]) -> None:
+    if result.logs:
+        click.secho(result.logs.rstrip(), err=True, dim=True)
+    for block in result.content:
+        click.echo(_shown(block))
+    for each in result.artifacts:
+        where = kept.get(each.name) or "--save DIR keeps it"
+        notice(f"it made {visible(each.name)}, {len(each.content):,} bytes: {where}")
+    if result.sandbox is Confined.NOTHING:
+        notice("it ran without a sandbox; install bubblewrap to have one")
+    if result.outcome is not Outcome.OK:
+        click.secho(f"{result.outcome}: {result.error or 'see above'}", fg="red", err=True)
+
+
+def _shown(block: Json) -> str:
+    if block.get("type") == "text":
+        return str(block.get("text"))
+    return json.dumps(dict(block), ensure_ascii=False, default=dict)
+
+
+def _facts(item_id: str, result: CallResult, kept: Mapping[str, str]) -> dict[str, object]:
+    texts = [str(each.get("text")) for each in result.content if each.get("type") == "text"]
+    return {
+        "id": item_id,
+        "version": result.version,
+        "outcome": result.outcome,
+        "structured": result.structured,
+        "text": "\n".join(texts),
+        "content": result.content,
+        "artifacts": [_file(each, kept) for each in result.artifacts],
+        "logs": result.logs,
+        "error": result.error,
+        "seconds": round(result.seconds, 3),
+        "sandbox": result.sandbox,
+    }
+
+
+def _file(artifact: Artifact, kept: Mapping[str, str]) -> dict[str, object]:
+    path = kept.get(artifact.name)
+    return {
+        "name": artifact.name,
+        "media_type": artifact.media_type,
+        "bytes": len(artifact.content),
+        **({"path": path} if path else {"base64": base64.b64encode(artifact.content).decode()}),
+    }
+
+
+@click.command()
+@click.argument("item", metavar="[ID]", required=False)
+@click.option("--limit", type=click.IntRange(1, 1000), default=20, help="How many. Default: 20.")
+@command_options
+def runs(item: str | None, limit: int, board: str | None, as_json: bool) -> None:
+    """Show how runs ended, the newest first, of one tool or of all.
+
+    What was given to a tool and what it gave back is not kept.
+    """
+    with Pegboard.open(board) as pegboard:
+        found = pegboard.runs(item, limit)
+    if as_json:
+        render.print_json([each._asdict() for each in found])
+        return
+    if not found:
+        click.echo("nothing was run here yet", err=True)
+    for each in found:
+        name = f"{each.id}@{each.version}" if each.version else each.id
+        click.echo(
+            f"{render.ago(each.at):<16} {each.outcome:<18} {each.seconds:>8.2f} s  {name}"
+            + (f"  by {each.caller}" if each.caller else "")
+        )
+
+
+@click.group()
+def secret() -> None:
+    """Keep secrets of tools in the system's keyring.
+
+    A variable of the same name in the environment goes before the keyring.
+    """
+
+
+@secret.command("set")
+@click.argument("name")
+def set_secret(name: str) -> None:
+    """Put a secret into the keyring; it is asked for, or read from standard input."""
+    if sys.stdin.isatty():
+        value = click.prompt(name, hide_input=True, err=True)
+    else:
+        value = sys.stdin.read(LARGEST_INPUT).rstrip("\n")
+    if not value:
+        raise UsageError(f"{name} is empty", "give a value")
+    keyring.keep(name, value)
+    click.echo(f"{name} is in the keyring", err=True)
+
+
+@secret.command("forget")
+@click.argument("name")
+def forget_secret(name: str) -> None:
+    """Remove a secret from the keyring."""
+    if not keyring.forget(name):
+        raise UsageError(f"there is no secret {name} in the keyring")
+    click.echo(f"{name} is gone from the keyring", err=True)

@@ -1,0 +1,98 @@
+"""Permissions as grants: patterns become the files and folders that they mean at this moment."""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from pegboard.content import Access, Permission, Resource
+from pegboard.errors import UsageError
+from pegboard.execute.job import Grants
+from pegboard.model import Item
+
+MOST_FILES = 1_000
+MOST_LOOKED_AT = 100_000
+"""Names that one pattern is held against."""
+
+_WILD = re.compile(r"[*?]")
+
+
+class Ground(NamedTuple):
+    """Where the paths of permissions begin."""
+
+    project: Path
+    """Relative ones."""
+    home: Path
+    """Those with `~/`."""
+    hidden: tuple[Path, ...] = ()
+
+
+def grants_of(item: Item, ground: Ground) -> Grants:
+    """What the permissions of an item come to. Raises `UsageError` for one that is too wide."""
+    read: dict[Path, None] = {}
+    write: dict[Path, None] = {}
+    for each in item.permissions:
+        if each.resource is Resource.FILESYSTEM:
+            into = write if each.access is Access.WRITE else read
+            into.update(dict.fromkeys(_paths(each, ground)))
+    project = ground.project.resolve()
+    return Grants(
+        read=tuple(path for path in read if path not in write),
+        write=tuple(write),
+        hidden=ground.hidden,
+        network=any(each.resource is Resource.NETWORK for each in item.permissions),
+        variables=tuple(
+            each.scope for each in item.permissions if each.resource is Resource.ENVIRONMENT
+        ),
+        project=project,
+    )
+
+
+def _paths(permission: Permission, ground: Ground) -> Iterator[Path]:
+    """Of a pattern that ends in `**`, folders with all that is in them; else files, and folders
+    that are named in full. What is under the project must be there in truth: a link in a project
+    that somebody else wrote must not lead out of it.
+    """
+    scope = permission.scope
+    if scope.startswith("/"):
+        base, inside = Path("/"), scope.lstrip("/")
+    elif scope.startswith("~"):
+        base, inside = ground.home, scope[1:].lstrip("/")
+    else:
+        base, inside = ground.project, scope
+    bound = ground.project.resolve() if base == ground.project else None
+    whole = inside == "**" or inside.endswith("/**")
+    inside = inside.removesuffix("**").rstrip("/")
+    if whole and permission.access is Access.WRITE and bound and not _WILD.search(inside):
+        _make_folder(base / inside, bound)
+    for path in _matches(base, inside, folders=whole, scope=scope):
+        real = path.resolve()
+        if bound is None or real == bound or bound in real.parents:
+            yield real
+
+
+def _make_folder(path: Path, bound: Path) -> None:
+    """What a tool may fill has to be there; nothing is made where a link leads out."""
+    nearest = next(each for each in (path, *path.parents) if each.exists()).resolve()
+    if nearest == bound or bound in nearest.parents:
+        path.mkdir(parents=True, exist_ok=True)
+
+
+def _matches(base: Path, inside: str, *, folders: bool, scope: str) -> Iterator[Path]:
+    if not _WILD.search(inside):
+        if (base / inside).exists():
+            yield base / inside
+        return
+    found = 0
+    looked = iter(islice(base.glob(inside), MOST_LOOKED_AT))
+    for path in looked:
+        if path.is_dir() is not folders:
+            continue
+        found += 1
+        if found > MOST_FILES:
+            raise UsageError(
+                f"the permission for {scope!r} means more than {MOST_FILES:,} files",
+                "name a folder instead, as in src/**",
+            )
+        yield path

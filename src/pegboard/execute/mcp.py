@@ -1,0 +1,27 @@
+"""Tools of MCP servers: the call goes through the pooled session of the tool's server."""
+
+import asyncio
+import math
+from collections.abc import Callable
+from concurrent.futures import Future
+
+from pegboard.calls import CallResult, OnProgress
+from pegboard.content import Json
+from pegboard.execute.job import Job
+from pegboard.model import Item
+
+Start = Callable[[Item, Json, float | None, OnProgress | None], "Future[CallResult]"]
+
+
+class McpExecutor:
+    def __init__(self, start: Start) -> None:
+        self._start = start
+
+    async def run(self, job: Job) -> CallResult:
+        """Where nobody sets a limit, that of the server's configuration holds."""
+        seconds = None if math.isinf(job.limits.seconds) else job.limits.seconds
+        # Sessions may have to be opened first, which loads the protocol's library.
+        call = await asyncio.to_thread(
+            self._start, job.item, job.arguments, seconds, job.on_progress
+        )
+        return await asyncio.wrap_future(call)

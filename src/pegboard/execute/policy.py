@@ -1,0 +1,168 @@
+"""Who may run what: by where the board is, who vouches for the tool, what it wants, who asks.
+
+Pure: nothing is looked up here, and nobody is asked. `docs/running.md` has the rules in a table.
+"""
+
+from collections.abc import Iterator, Mapping
+from enum import IntEnum
+from typing import NamedTuple
+
+from pegboard.content import Access, ItemFile, Permission, Resource
+from pegboard.execute.job import Sandboxing
+from pegboard.execute.secrets import names_in
+from pegboard.model import CREATED, Item, ToolType
+
+PROCESSES = (ToolType.PYTHON, ToolType.BASH, ToolType.DOCKER)
+"""Types whose code comes with the tool."""
+
+
+class Decision(IntEnum):
+    """The strictest first, so that the least of several holds."""
+
+    DENY = 0
+    ASK = 1
+    ALLOW = 2
+
+    @classmethod
+    def of(cls, word: str) -> "Decision":
+        return cls[word.upper()]
+
+
+class Rules(NamedTuple):
+    """What a person has decided for all tools of a board."""
+
+    unsigned: Decision = Decision.ALLOW
+    unsigned_setting: str = "run.unsigned_project"
+    created: Decision = Decision.ALLOW
+    destructive: Decision = Decision.ASK
+    permissions: Decision = Decision.ASK
+    agents: Decision = Decision.ALLOW
+    sandboxing: Sandboxing = Sandboxing.PREFER
+
+
+class Reason(NamedTuple):
+    decision: Decision
+    why: str
+    setting: str
+    """Where it can be decided otherwise."""
+
+
+class Verdict(NamedTuple):
+    reasons: tuple[Reason, ...]
+    """What speaks against running it just so; none where it may be."""
+    sandboxing: Sandboxing
+
+    @property
+    def decision(self) -> Decision:
+        return min((each.decision for each in self.reasons), default=Decision.ALLOW)
+
+    @property
+    def denial(self) -> str:
+        return _sentences(each for each in self.reasons if each.decision is Decision.DENY)
+
+    @property
+    def doubts(self) -> str:
+        """What a person is asked about."""
+        return _sentences(self.reasons)
+
+    @property
+    def settings(self) -> str:
+        return ", ".join(dict.fromkeys(each.setting for each in self.reasons))
+
+
+def judge(item: Item, rules: Rules, *, signed: bool, agent: bool) -> Verdict:
+    """`signed` says that the item has a signature which was found good just now."""
+    created = item.source == CREATED and not signed
+    sandboxing = Sandboxing.REQUIRE if created else rules.sandboxing
+    found = _reasons(item, rules, signed=signed, created=created, agent=agent)
+    against = tuple(each for each in found if each.decision is not Decision.ALLOW)
+    return Verdict(against, sandboxing)
+
+
+def _reasons(
+    item: Item, rules: Rules, *, signed: bool, created: bool, agent: bool
+) -> Iterator[Reason]:
+    if created:
+        yield Reason(rules.created, "an agent made it, and nobody signed it", "run.created")
+    elif not signed and item.tool_type in PROCESSES:
+        yield Reason(rules.unsigned, "nobody signed it", rules.unsigned_setting)
+    if is_destructive(item):
+        yield Reason(rules.destructive, "it can destroy something", "run.destructive")
+    if not signed:
+        for wish in wishes(item, created=created):
+            yield Reason(rules.permissions, f"it wants {wish}", "run.permissions")
+    if agent:
+        yield Reason(rules.agents, "an agent calls it", "run.agents")
+
+
+def is_destructive(item: Item) -> bool:
+    """By what the manifest says, else by the hints of an MCP server or the method of a request."""
+    said = item.executor.get("destructive")
+    if isinstance(said, bool):
+        return said
+    hints = item.executor.get("annotations")
+    if isinstance(hints, Mapping):
+        return hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True
+    method = item.executor.get("method")
+    return item.tool_type is ToolType.API and str(method).upper() == "DELETE"
+
+
+def is_service(item: Item) -> bool:
+    """Whether it runs where a person said that it does, and not where its manifest says."""
+    if item.tool_type is ToolType.API:
+        return "url" not in item.executor
+    return item.tool_type is ToolType.MCP
+
+
+def wishes(item: Item, *, created: bool) -> list[str]:
+    """What it asks for that somebody has to vouch for, in words."""
+    found = [_in_words(each) for each in item.permissions if not _is_harmless(each, created)]
+    if not is_service(item):
+        told = {each.scope for each in item.permissions if each.resource is Resource.SECRET}
+        names = [name for name in names_in(dict(item.executor)) if name not in told]
+        found += [f"the secret {name}" for name in names]
+    if created and item.tool_type is ToolType.API and not is_service(item):
+        found.append(f"to call {item.executor.get('url')}")
+    if created and item.tool_type is ToolType.DOCKER:
+        found.append(f"to run the image {item.executor.get('image')}")
+    needed = item.executor.get("dependencies")
+    has_list = any(file.path == "requirements.txt" for file in _files(item))
+    if created and (needed or has_list):
+        named = ", ".join(map(str, needed)) if isinstance(needed, list) else "requirements.txt"
+        found.append(f"packages: {named}")
+    return list(dict.fromkeys(found))
+
+
+def _files(item: Item) -> tuple[ItemFile, ...]:
+    return item.version.files if item.version else ()
+
+
+def _is_harmless(permission: Permission, created: bool) -> bool:
+    """Reading the project, unless an agent wrote the tool; what a sandbox has anyway."""
+    match permission.resource:
+        case Resource.SHELL | Resource.TOOL:
+            return True  # programs of the system are there, and no tool can call another
+        case Resource.FILESYSTEM:
+            inside = not permission.scope.startswith(("/", "~"))
+            return permission.access is Access.READ and inside and not created
+        case _:
+            return False
+
+
+def _in_words(permission: Permission) -> str:
+    scope = permission.scope
+    match permission.resource:
+        case Resource.FILESYSTEM:
+            return f"to {permission.access} {scope}"
+        case Resource.NETWORK:
+            return "the network" if scope == "*" else f"the network, for {scope}"
+        case Resource.ENVIRONMENT:
+            return f"the variable {scope}"
+        case Resource.SECRET:
+            return f"the secret {scope}"
+        case _:
+            return f"to {permission.access} {scope}"
+
+
+def _sentences(reasons: Iterator[Reason] | tuple[Reason, ...]) -> str:
+    return "; ".join(dict.fromkeys(each.why for each in reasons))

@@ -1,0 +1,176 @@
+"""What runs tools here, by the settings. Most of it loads long, and so with the first call."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import platformdirs
+
+from pegboard.config import Tier, keyring_folder, user_config_file
+from pegboard.model import Entry, Item, ToolType
+from pegboard.settings import DECISIONS, RunSettings, Settings
+
+if TYPE_CHECKING:
+    from pegboard.board.run import Running
+    from pegboard.calls import ServerState
+    from pegboard.execute.job import Executor, Limits
+    from pegboard.execute.policy import Rules
+    from pegboard.execute.sessions import Sessions
+    from pegboard.ports import Store
+    from pegboard.upstream import Upstream
+
+
+def open_sessions(
+    settings: Settings,
+    environ: Mapping[str, str],
+    on_state: "Callable[[ServerState], None]",
+    on_changed: Callable[[str], None],
+) -> "Sessions":
+    from pegboard.execute.sessions import Sessions  # the protocol's library takes 0.9 s to load
+
+    return Sessions(
+        environ=environ,
+        parallel=settings.mcp.parallel,
+        on_state=on_state,
+        on_changed=on_changed,
+    )
+
+
+def make_running(
+    store: "Store",
+    settings: RunSettings,
+    upstream: "Upstream",
+    place: tuple[Path, tuple[Tier, ...]],
+    environ: Mapping[str, str],
+) -> "Running":
+    """`place` is the project's folder, and whose board it is."""
+    from pegboard.board.run import Checking, Running, Ways
+    from pegboard.execute import keyring
+    from pegboard.execute.api.auth import secret_names
+    from pegboard.execute.arguments import complaints, filled
+    from pegboard.execute.grants import Ground
+    from pegboard.execute.loop import Loop
+
+    def api_secrets(item: Item) -> list[str]:
+        return secret_names(item.executor, item.source) if item.tool_type is ToolType.API else []
+
+    project, tiers = place
+    ways = Ways(
+        executors=_executors(settings, environ, upstream),
+        rules=_rules(settings, tiers),
+        limits=_limits(settings),
+        ground=Ground(project, Path.home(), _hidden(store)),
+        look_up=lambda name: environ.get(name) or keyring.look_up(name),
+        api_secrets=api_secrets,
+        is_signed=_is_signed,
+        parallel=settings.parallel,
+    )
+    return Running(store, ways, Checking(complaints, filled), Loop())
+
+
+def _is_signed(entry: Entry) -> bool:
+    """By the list of trusted keys as it is now, whatever the board says."""
+    if entry.item.signature is None:
+        return False
+    from pegboard.board.keyring import Keyring
+    from pegboard.board.signing import verify_entry
+    from pegboard.gate.signatures import State
+
+    return verify_entry(entry, Keyring(keyring_folder()).trusted()).state is State.TRUSTED
+
+
+def _rules(settings: RunSettings, tiers: tuple[Tier, ...]) -> "Rules":
+    """Of several tiers, the strictest rule holds."""
+    from pegboard.execute.job import Sandboxing
+    from pegboard.execute.policy import Decision, Rules
+
+    said = {
+        Tier.PROJECT: settings.unsigned_project,
+        Tier.USER: settings.unsigned_user,
+        Tier.REGISTRY: settings.unsigned_registry,
+    }
+    strictest = min(tiers, key=lambda tier: DECISIONS.index(said[tier]))
+    return Rules(
+        unsigned=Decision.of(said[strictest]),
+        unsigned_setting=f"run.unsigned_{strictest}",
+        created=Decision.of(settings.created),
+        destructive=Decision.of(settings.destructive),
+        permissions=Decision.of(settings.permissions),
+        agents=Decision.of(settings.agents),
+        sandboxing=Sandboxing(settings.sandbox),
+    )
+
+
+def _limits(settings: RunSettings) -> "Limits":
+    from pegboard.execute.job import Limits
+
+    return Limits(
+        seconds=settings.timeout_seconds,
+        memory_bytes=settings.memory_mb << 20,
+        processes=settings.processes,
+        cpus=settings.cpus,
+        written_bytes=settings.output_mb << 20,
+    )
+
+
+def _hidden(store: "Store") -> tuple[Path, ...]:
+    """What no tool sees: keys, settings, and the board itself."""
+    board = Path(str(store.facts()["board"]))
+    own = (board.parent if board.parent.name == ".pegboard" else board,) if board.exists() else ()
+    return (keyring_folder(), user_config_file().parent, *own)
+
+
+def _executors(
+    settings: RunSettings, environ: Mapping[str, str], upstream: "Upstream"
+) -> "dict[ToolType, Callable[[], Executor]]":
+    """Each is made when it is first needed."""
+    cache = platformdirs.user_cache_path("pegboard")
+
+    def python() -> "Executor":
+        from pegboard.execute.environments import Environments
+        from pegboard.execute.process import Processes
+        from pegboard.execute.python_tool import PythonExecutor
+        from pegboard.execute.unpacked import Unpacked
+
+        processes = Processes(scratch=cache / "runs", environ=environ)
+        environments = Environments(cache / "environments", environ)
+        return PythonExecutor(processes, Unpacked(cache / "tools"), environments)
+
+    def bash() -> "Executor":
+        from pegboard.execute.bash import BashExecutor
+        from pegboard.execute.process import Processes
+        from pegboard.execute.unpacked import Unpacked
+
+        processes = Processes(scratch=cache / "runs", environ=environ)
+        return BashExecutor(processes, Unpacked(cache / "tools").folder)
+
+    def api() -> "Executor":
+        from pegboard.execute.api.addresses import Reach
+        from pegboard.execute.api.executor import ApiExecutor
+
+        private = tuple(filter(None, (each.strip() for each in settings.private.split(","))))
+        return ApiExecutor(Reach(loopback=settings.loopback == "on", private=private))
+
+    def docker() -> "Executor":
+        from pegboard.execute.container.executor import ContainerExecutor
+        from pegboard.execute.unpacked import Unpacked
+
+        return ContainerExecutor(
+            engine=settings.engine,
+            scratch=cache / "runs",
+            environ=environ,
+            unpack=Unpacked(cache / "tools").folder,
+        )
+
+    def mcp() -> "Executor":
+        from pegboard.execute.mcp import McpExecutor
+
+        return McpExecutor(upstream.start)
+
+    return {
+        ToolType.PYTHON: python,
+        ToolType.BASH: bash,
+        ToolType.API: api,
+        ToolType.DOCKER: docker,
+        ToolType.MCP: mcp,
+    }

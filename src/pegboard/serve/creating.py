@@ -1,0 +1,115 @@
+"""`create_tool`: an agent that lacks a tool makes one, and every agent on the board has it."""
+
+from functools import partial
+from typing import Any
+
+from mcp_types import CallToolResult
+
+from pegboard.app import Pegboard
+from pegboard.board.create import Created, draft_of
+from pegboard.search.budget import clipped
+from pegboard.serve.replies import failure, one_line, reply
+from pegboard.serve.table import Asked
+
+LONGEST_TEXT = 1_000_000
+MOST_FILES = 200
+LONGEST_SHOWN = 2_000
+
+DESCRIPTION = """\
+Hang a new tool on the board when search_tools found none: a manifest and its files. Others find \
+it at once. It is run in a sandbox, without network or files unless a person allows its \
+permissions. Calling it again with a changed tool makes a new version."""
+
+INPUT_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "manifest": {
+            "type": "object",
+            "description": "tool.yaml as an object: tool_id, tool_type (python, bash, ...), "
+            "description, category, parameters [{name, type, description, required}]; "
+            "python: main.py with run(...).",
+        },
+        "files": {
+            "type": "object",
+            "description": "Path to text, such as main.py.",
+            "additionalProperties": {"type": "string", "maxLength": LONGEST_TEXT},
+            "maxProperties": MOST_FILES,
+        },
+        "try_with": {
+            "type": "object",
+            "description": "Arguments to try it with first; if that fails, it is not kept.",
+        },
+        "anyway": {"type": "boolean", "description": "Also if a tool for the same is there."},
+    },
+    "required": ["manifest"],
+    "additionalProperties": False,
+}
+
+OUTPUT_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "state": {"type": "string"},
+        "id": {"type": "string"},
+        "version": {"type": "string"},
+        "reason": {"type": "string"},
+        "alike": {"type": "array", "items": {"type": "object"}},
+        "trial": {"type": "object"},
+    },
+    "required": ["state", "id"],
+}
+
+
+async def create_tool(asked: Asked) -> CallToolResult:
+    # To the end: half a creation would be none, and nobody would know.
+    return await asked.threads.run_to_end(partial(_create, asked.board, asked.arguments))
+
+
+def _create(board: Pegboard, arguments: dict[str, Any]) -> CallToolResult:
+    made = board.create(
+        draft_of(arguments["manifest"], arguments.get("files", {})),
+        anyway=arguments.get("anyway", False),
+        try_with=arguments.get("try_with"),
+    )
+    text = "\n".join(in_words(made))
+    if made.entry is None and made.state != "alike":
+        return failure(text)
+    return reply(text, _structured(made))
+
+
+def in_words(made: Created) -> list[str]:
+    name = f"{made.id}@{made.version}" if made.version else made.id
+    match made.state:
+        case "created" | "updated":
+            lines = [f"{made.state} {name}: it can be found and called now"]
+        case "unchanged":
+            lines = [f"{name} is on the board already, just so"]
+        case "alike":
+            lines = ["nothing was made: look at what is there first, and use it if it serves"]
+            lines += [
+                f"- {hit.id} ({hit.score:.2f}): {_first(hit.description)}" for hit in made.alike
+            ]
+            lines.append("if none does, make it with anyway: true")
+        case "failed":
+            lines = [f"{name} was not kept: trying it failed"]
+        case _:
+            lines = [f"{name} was refused: {made.reason}"]
+    if made.trial is not None:
+        said = (made.trial.error, made.trial.logs, *_texts(made))
+        lines += [f"tried it: {made.trial.outcome}", *filter(None, said)]
+    return [clipped(line, LONGEST_SHOWN) for line in lines]
+
+
+def _texts(made: Created) -> list[str]:
+    blocks = made.trial.content if made.trial else ()
+    return [str(block["text"]) for block in blocks if block.get("type") == "text"]
+
+
+def _first(description: str) -> str:
+    return clipped(one_line(description), 200)
+
+
+def _structured(made: Created) -> dict[str, Any]:
+    alike = [{"id": hit.id, "score": hit.score} for hit in made.alike]
+    trial = made.trial and {"outcome": made.trial.outcome, "result": made.trial.structured}
+    said = {"version": made.version, "reason": made.reason, "alike": alike, "trial": trial}
+    return {"state": made.state, "id": made.id} | {k: v for k, v in said.items() if v}

@@ -1,0 +1,100 @@
+"""Secrets by reference: looked up late, and never seen again."""
+
+import base64
+import json
+
+import keyring as system
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from keyrings.alt.file import PlaintextKeyring
+
+from pegboard.errors import SecretMissing, UsageError
+from pegboard.execute import keyring
+from pegboard.execute.secrets import Secrets, environment_of, names_in
+
+KNOWN = {"TOKEN": "t0p-secret", "team/KEY": "other-secret"}
+
+
+@pytest.fixture
+def secrets():
+    return Secrets(KNOWN.get)
+
+
+def test_references_are_found_wherever_they_stand():
+    said = {"a": "Bearer secret://TOKEN", "b": ["${TOKEN}", {"c": "secret://team/KEY"}], "d": 1}
+    assert names_in(said) == ["TOKEN", "team/KEY"]
+    assert names_in("no secret:// here, $TOKEN, ${1X}") == []
+
+
+def test_a_reference_is_filled_in(secrets):
+    assert secrets.filled("Bearer secret://TOKEN!") == "Bearer t0p-secret!"
+    assert environment_of({"env": {"A": "${TOKEN}", "B": "plain"}}, secrets) == {
+        "A": "t0p-secret",
+        "B": "plain",
+    }
+
+
+def test_a_value_is_never_looked_into_again():
+    assert Secrets({"A": "secret://B", "B": "x"}.get).filled("${A}") == "secret://B"
+
+
+def test_a_missing_secret_says_what_to_do(secrets):
+    with pytest.raises(SecretMissing, match="pegboard secret set GHOST"):
+        secrets.filled("secret://GHOST")
+    assert Secrets({"EMPTY": ""}.get).find("EMPTY") is None
+
+
+def test_only_what_was_looked_up_is_hidden(secrets):
+    assert secrets.hide("t0p-secret other-secret") == "t0p-secret other-secret"
+    secrets.value("TOKEN")
+    assert secrets.hide("t0p-secret other-secret") == "*** other-secret"
+
+
+@given(st.text(min_size=4, max_size=30).filter(str.strip), st.text(max_size=20))
+def test_no_usual_spelling_of_a_secret_gets_through(secret, around):
+    secrets = Secrets({"S": secret}.get)
+    secrets.value("S")
+    for said in (secret, json.dumps(secret)[1:-1], repr(secret)[1:-1]):
+        assert secret not in secrets.hide(f"<<{said}>>").replace("***", "")
+    encoded = base64.b64encode(secret.encode("utf-8", "surrogatepass")).decode()
+    assert encoded not in secrets.hide(f"<{encoded}>")
+    told = secrets.hidden_in({"k": [secret, {f"{secret}": 1}], "n": 5, "o": None})
+    assert secret not in told["k"][0].replace("***", "")
+    assert told["n"] == 5
+
+
+def test_what_is_made_from_a_secret_can_be_hidden_too(secrets):
+    secrets.learn("made-from-it")
+    assert secrets.hide("made-from-it") == "***"
+
+
+@pytest.fixture
+def real_keyring(tmp_path):
+    """A keyring that keeps its secrets in a file: there is no desktop here."""
+    before, own = system.get_keyring(), PlaintextKeyring()
+    own.file_path = str(tmp_path / "keyring.cfg")
+    system.set_keyring(own)
+    yield
+    system.set_keyring(before)
+
+
+def test_the_systems_keyring_keeps_finds_and_forgets(real_keyring):
+    assert keyring.look_up("TOKEN") is None
+    keyring.keep("TOKEN", "t0p-secret")
+    assert Secrets(keyring.look_up).value("TOKEN") == "t0p-secret"
+    assert keyring.forget("TOKEN")
+    assert not keyring.forget("TOKEN")
+
+
+def test_without_a_usable_keyring_nothing_is_found_and_keeping_says_why():
+    from keyring.backends.fail import Keyring
+
+    before = system.get_keyring()
+    system.set_keyring(Keyring())
+    try:
+        assert keyring.look_up("TOKEN") is None
+        with pytest.raises(UsageError, match="the keyring did not take TOKEN"):
+            keyring.keep("TOKEN", "x")
+    finally:
+        system.set_keyring(before)
