@@ -31,6 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("text", "commented_json", "strict_yaml"),
     ("markdown",),
     ("ports",),
+    ("runs", "ledger"),
     ("calls", "answers", "curation"),
     ("model", "errors"),
     ("content",),

@@ -26,7 +26,7 @@ class Blob(NamedTuple):
 
 
 class Version(NamedTuple):
-    """One immutable state of an item: its manifest, parsed and as written, and its files."""
+    """One state of an item: its manifest, parsed and as written, and its files."""
 
     version: str
     content_hash: str
@@ -34,6 +34,15 @@ class Version(NamedTuple):
     manifest_text: str | None = None
     changelog: str = ""
     files: tuple[ItemFile, ...] = ()
+
+
+class VersionLine(NamedTuple):
+    """A version as it is listed."""
+
+    number: str
+    content_hash: str
+    created_at: float
+    changelog: str = ""
 
 
 class Signature(NamedTuple):

@@ -4,9 +4,10 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from pegboard.calls import CensusLine, Change, OnChange, Server, ServerConfig, ServerState
-from pegboard.content import Blob
+from pegboard.calls import CensusLine, Change, OnChange
+from pegboard.content import Blob, Version, VersionLine
 from pegboard.curation import Curation
+from pegboard.ledger import Ledger
 from pegboard.model import (
     EmbeddingCounts,
     Entry,
@@ -21,14 +22,13 @@ from pegboard.model import (
     Model,
     ModelState,
     PutReport,
-    Rejection,
-    SourceRecord,
     Spellings,
     Task,
     Vector,
     WordHits,
     WordQuery,
 )
+from pegboard.runs import Runs
 
 
 class Progress(Protocol):
@@ -76,12 +76,16 @@ class Items(Protocol):
         rewrite: bool = False,
         on_change: OnChange | None = None,
         yielding: frozenset[str] = frozenset(),
+        fixed: bool = False,
     ) -> PutReport:
         """Item, text index and embedding task of each, all in one transaction.
 
         What has not changed is not written again, unless `rewrite` asks for it. Where `on_change`
         is given, definitions are approved when first seen and compared from then on. An id that
         another source has is refused, unless that source is among the `yielding` ones.
+
+        Versions of other numbers stay (`store.versioning`). One of the same number is replaced; if
+        versions are `fixed` and it has other content, the item is refused instead.
         """
         ...
 
@@ -115,6 +119,12 @@ class Items(Protocol):
         ...
 
     def get(self, item_id: ItemId, namespace: str, *, files: bool = True) -> Entry | None: ...
+
+    def versions(self, item_id: ItemId, namespace: str) -> list[VersionLine]:
+        """Those that are kept, newest first; the latest is whichever was put last."""
+        ...
+
+    def version(self, item_id: ItemId, namespace: str, number: str) -> Version | None: ...
 
     def named(self, name: str) -> list[Entry]:
         """Active items by id, `namespace/id`, `category__name` or name; see `board.describe`."""
@@ -316,43 +326,6 @@ class Index(Protocol):
     def entries(self, keys: Sequence[int]) -> dict[int, Entry]: ...
 
 
-class Ledger(Protocol):
-    """What the board remembers about its sources, and about what it refused."""
-
-    def add_source(self, record: SourceRecord) -> None: ...
-
-    def remove_source(self, name: str) -> bool:
-        """Remove a source and all that came from it; false if there was nothing of it."""
-        ...
-
-    def sources(self) -> list[SourceRecord]: ...
-
-    def mark_synced(self, name: str) -> None: ...
-
-    def reject(self, rejections: Sequence[Rejection]) -> None: ...
-
-    def settle(self, source: str, admitted: Sequence[str], seen: Sequence[str] | None) -> None:
-        """Forget rejections of admitted origins and, after a whole scan, of origins not seen."""
-        ...
-
-    def rejections(self) -> list[Rejection]: ...
-
-    def put_server(self, config: ServerConfig, location: str) -> None:
-        """An MCP server, and the source that reads it, in one transaction.
-
-        `location` is what people are told of where it is.
-        """
-        ...
-
-    def servers(self) -> list[Server]: ...
-
-    def servers_down(self) -> frozenset[str]:
-        """Names of those that could not be reached when they were last asked."""
-        ...
-
-    def mark_server(self, state: ServerState) -> None: ...
-
-
 class Store(Protocol):
     """A board's database: SQLite or PostgreSQL, with the same behaviour."""
 
@@ -373,6 +346,9 @@ class Store(Protocol):
 
     @property
     def curation(self) -> Curation: ...
+
+    @property
+    def runs(self) -> Runs: ...
 
     def now(self) -> float:
         """Seconds since the epoch by the board's own clock, the same for every machine."""

@@ -3,6 +3,7 @@
 import hashlib
 from typing import Protocol
 
+from pegboard.content import Version
 from pegboard.errors import BoardCorrupt
 from pegboard.model import Entry, ItemId
 from pegboard.store.planning import content_hash
@@ -13,6 +14,10 @@ class Readable(Protocol):
     def ids(self) -> list[tuple[ItemId, str]]: ...
 
     def get(self, item_id: ItemId, namespace: str) -> Entry | None: ...
+
+    def older_versions(self) -> list[tuple[ItemId, str, str]]: ...
+
+    def version(self, item_id: ItemId, namespace: str, number: str) -> Version | None: ...
 
 
 def wrong_hashes(items: Readable) -> list[str]:
@@ -25,6 +30,11 @@ def wrong_hashes(items: Readable) -> list[str]:
             found.append(f"{item_id} cannot be read: {error.message}")
         else:
             found += _wrong_hashes_of(entry) if entry else []
+    for item_id, namespace, number in items.older_versions():
+        try:
+            items.version(item_id, namespace, number)
+        except BoardCorrupt as error:
+            found.append(f"version {number} of {item_id} cannot be read: {error.message}")
     return found
 
 

@@ -158,6 +158,11 @@ class Reader(NamedTuple):
         )
 
 
+def kept_text(text: str) -> str:
+    """The text with a mark in place of whatever a database cannot hold."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+
+
 @contextmanager
 def readable(item_id: str) -> Iterator[None]:
     try:

@@ -25,6 +25,7 @@ COMMIT_SECONDS = 1800.0
 """So long after an upload it may be referred to: much less than the age of what is removed."""
 ASK_AT_ONCE = 500
 AGAIN = "write it again from its source with: pegboard sync --full"
+LOST = "restore it from a backup: it is of an older version, and no source has that any more"
 
 
 def is_key(text: str) -> bool:
@@ -127,7 +128,7 @@ class LargeFiles:
             if ready.new and not leave:
                 self._discard(list(ready.new.values()))
 
-    def content(self, item_id: str, row: Mapping[str, Any]) -> bytes:
+    def content(self, item_id: str, row: Mapping[str, Any], remedy: str = AGAIN) -> bytes:
         """The content that was put, or an error that says what became of it.
 
         `row` has the `path`, `sha256`, `content` and `storage_key` of one file.
@@ -139,10 +140,10 @@ class LargeFiles:
         if found is None:
             raise BoardCorrupt(
                 f"{what} is missing from {where}",
-                f"if blobs.place has changed, set it back; else {AGAIN}",
+                f"if blobs.place has changed, set it back; else {remedy}",
             )
         if hashlib.sha256(found).hexdigest() != row["sha256"]:
-            raise BoardCorrupt(f"{what} is not what was put: it is damaged in {where}", AGAIN)
+            raise BoardCorrupt(f"{what} is not what was put: it is damaged in {where}", remedy)
         return bytes(found)
 
     def unused(self, older_than: float, *, remove: bool) -> list[Blob]:

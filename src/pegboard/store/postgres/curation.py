@@ -12,8 +12,9 @@ from pegboard.store.postgres.database import Connection, Database, Params, run
 from pegboard.store.postgres.fingerprints import fingerprint_key
 from pegboard.store.postgres.history import note
 from pegboard.store.postgres.putting import Planned, Putting, queue_again
-from pegboard.store.postgres.rows import READER, kept_text, sayable
+from pegboard.store.postgres.rows import READER, sayable
 from pegboard.store.queries import load
+from pegboard.store.rows import kept_text
 
 SQL = load("postgres", "curation")
 ITEM_SQL = load("postgres", "items")

@@ -5,10 +5,11 @@ from functools import partial
 from typing import Any
 
 from pegboard.calls import CensusLine, Change, OnChange
+from pegboard.content import Version, VersionLine
 from pegboard.curation import Event
 from pegboard.errors import BoardUnreachable
 from pegboard.model import Entry, Fingerprint, Item, ItemId, PutReport
-from pegboard.store.blobs.large_files import LargeFiles
+from pegboard.store.blobs.large_files import AGAIN, LOST, LargeFiles
 from pegboard.store.planning import EVERY_CHANGE, Noted, definition_hash
 from pegboard.store.postgres.database import Connection, Database, Params, run
 from pegboard.store.postgres.files import known_and_held
@@ -21,6 +22,8 @@ from pegboard.store.queries import load
 from pegboard.text import TEXT_VERSION
 
 SQL = load("postgres", "items")
+VERSION_SQL = load("postgres", "versions")
+Row = dict[str, Any]
 
 
 class PostgresItems:
@@ -37,29 +40,55 @@ class PostgresItems:
         rewrite: bool = False,
         on_change: OnChange | None = None,
         yielding: frozenset[str] = frozenset(),
+        fixed: bool = False,
     ) -> PutReport:
         def work(tx: Connection) -> PutReport:
             fingerprint = fingerprint_key(tx, target) if target else None
             lying = uploads.keys(partial(known_and_held, tx))
             putting = Putting(tx, target, fingerprint, on_change, lying, yielding)
-            return putting.put(items, rewrite=rewrite)
+            return putting.put(items, rewrite=rewrite, fixed=fixed)
 
         with self._files.uploaded(items, check=rewrite, unsure=(BoardUnreachable,)) as uploads:
             return self._db.write(work, tell=True)
 
     def get(self, item_id: ItemId, namespace: str, *, files: bool = True) -> Entry | None:
+        def read() -> tuple[Row, Row | None, list[Row]] | None:
+            for row in self._db.records(SQL["get"], {"id": item_id, "namespace": namespace}):
+                return row, *self._version_of(row["key"], row["latest_version"] if files else None)
+            return None
+
         if not sayable([item_id, namespace])[1:]:
             return None
-        found = self._db.snapshot(lambda: self._with_version(item_id, namespace, files=files))
+        found = self._db.snapshot(read)
         if found is None:
             return None
-        entry, version, contents = found
-        if version is None:
-            return entry
-        for file in contents:
-            file["content"] = self._files.content(item_id, file)
-        item = entry.item._replace(version=READER.version(item_id, version, contents))
-        return entry._replace(item=item)
+        entry = READER.entry(found[0])
+        version = self._version(item_id, *found[1:], AGAIN)
+        return entry._replace(item=entry.item._replace(version=version))
+
+    def versions(self, item_id: ItemId, namespace: str) -> list[VersionLine]:
+        if not sayable([item_id, namespace])[1:]:
+            return []
+        rows = self._db.rows(VERSION_SQL["listed"], {"id": item_id, "namespace": namespace})
+        return [VersionLine(*row) for row in rows]
+
+    def version(self, item_id: ItemId, namespace: str, number: str) -> Version | None:
+        def read() -> tuple[str, Row | None, list[Row]] | None:
+            for row in self._db.records(SQL["get"], {"id": item_id, "namespace": namespace}):
+                return row["latest_version"], *self._version_of(row["key"], number)
+            return None
+
+        if not sayable([item_id, namespace, number])[2:]:
+            return None
+        found = self._db.snapshot(read)
+        if found is None:
+            return None
+        remedy = AGAIN if number == found[0] else LOST
+        return self._version(f"{item_id}@{number}", *found[1:], remedy)
+
+    def older_versions(self) -> list[tuple[ItemId, str, str]]:
+        rows = self._db.rows(VERSION_SQL["older"])
+        return [(ItemId(item_id), namespace, number) for item_id, namespace, number in rows]
 
     def ids(self) -> list[tuple[ItemId, str]]:
         return [(ItemId(item_id), namespace) for item_id, namespace in self._db.rows(SQL["ids"])]
@@ -177,24 +206,19 @@ class PostgresItems:
     def take_census(self) -> None:
         self._words.take_census()
 
-    def _with_version(
-        self, item_id: ItemId, namespace: str, *, files: bool
-    ) -> tuple[Entry, dict[str, Any] | None, list[dict[str, Any]]] | None:
-        found = self._db.records(SQL["get"], {"id": item_id, "namespace": namespace})
-        if not found:
-            return None
-        version, contents = self._version_of(found[0]) if files else (None, [])
-        return READER.entry(found[0]), version, contents
-
-    def _version_of(
-        self, row: dict[str, Any]
-    ) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
-        found = self._db.records(
-            SQL["version_of"], {"key": row["key"], "version": row["latest_version"]}
-        )
-        if not found:
+    def _version_of(self, key: int, number: str | None) -> tuple[Row | None, list[Row]]:
+        if number is None:
             return None, []
-        return found[0], self._db.records(SQL["files_of"], {"version_key": found[0]["key"]})
+        for row in self._db.records(SQL["version_of"], {"key": key, "version": number}):
+            return row, self._db.records(SQL["files_of"], {"version_key": row["key"]})
+        return None, []
+
+    def _version(
+        self, of: str, row: Row | None, contents: Sequence[Row], remedy: str
+    ) -> Version | None:
+        for file in contents:
+            file["content"] = self._files.content(of, file, remedy)
+        return READER.version(of, row, contents) if row else None
 
 
 def _keys(tx: Connection, sql: str, params: Params) -> list[int]:

@@ -14,7 +14,6 @@ from pegboard.store.postgres.vector import to_database
 from pegboard.store.queries import load
 
 SQL = load("postgres", "kiwi")
-ITEM_SQL = load("postgres", "items")
 TASK_SQL = load("postgres", "tasks")
 
 
@@ -141,7 +140,7 @@ class KiwiBoard:
         moved = [each for each in carried if each.item.origin not in refused]
         rows = as_rows([_item_row(each) for each in moved])
         keys: dict[str, int] = dict(run(tx, SQL["carry"], self._at | {"rows": rows}))
-        run(tx, ITEM_SQL["drop_versions"], {"keys": list(keys.values())})
+        run(tx, SQL["drop_versions"], {"keys": list(keys.values())})
         self._add_versions(tx, [(keys[each.item.id], v) for each in moved for v in each.versions])
         self._remember(tx, moved, keys)
         return put.refused

@@ -10,8 +10,9 @@ from pegboard.store.planning import Noted
 from pegboard.store.postgres.database import Connection, Database, run
 from pegboard.store.postgres.history import note
 from pegboard.store.postgres.memory import Memory
-from pegboard.store.postgres.rows import kept_text, sayable
+from pegboard.store.postgres.rows import sayable
 from pegboard.store.queries import load
+from pegboard.store.rows import kept_text
 from pegboard.store.servers import config_from, config_text
 
 SQL = load("postgres", "ledger")

@@ -1,11 +1,9 @@
 """A put on PostgreSQL: many items with a few statements, all in one transaction."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pegboard.calls import OnChange
-from pegboard.content import Version
 from pegboard.model import (
     Drift,
     EmbeddingStatus,
@@ -29,7 +27,9 @@ from pegboard.store.planning import (
 from pegboard.store.postgres.database import Connection, run
 from pegboard.store.postgres.history import note
 from pegboard.store.postgres.rows import as_rows, item_values
+from pegboard.store.postgres.versions import Versioned, known_versions, write_versions
 from pegboard.store.queries import load
+from pegboard.store.versioning import version_exists
 from pegboard.text import FIELD_WEIGHTS, TEXT_VERSION, index_fields, name_key, variants
 
 SQL = load("postgres", "items")
@@ -73,18 +73,21 @@ class Putting:
         """Where large contents lie, by their hash."""
         self.yielding = yielding
 
-    def put(self, items: Sequence[Item], *, rewrite: bool) -> PutReport:
+    def put(self, items: Sequence[Item], *, rewrite: bool, fixed: bool = False) -> PutReport:
         added = changed = unchanged = 0
         refused: list[Rejection] = []
         outdone: list[Rejection] = []
         for part in _parts(items):
             existing = self.existing(part)
+            known = (
+                known_versions(self.tx, [each.key for each in existing.values()]) if fixed else {}
+            )
             to_write: list[Planned] = []
             touched: list[tuple[Item, Existing]] = []
             for item in part:
                 found = existing.get((item.namespace, item.id))
-                if holder := taken(item, found, self.yielding):
-                    refused.append(id_taken(item, holder, self.yielding))
+                if refusal := self._refusal(item, found, known):
+                    refused.append(refusal)
                     continue
                 if loser := displaced(item, found):
                     outdone.append(loser)
@@ -99,6 +102,13 @@ class Putting:
             self._touch(touched)
             self._write(to_write)
         return PutReport(added, changed, unchanged, tuple(refused), tuple(outdone))
+
+    def _refusal(
+        self, item: Item, found: Existing | None, known: Mapping[int, Mapping[str, str]]
+    ) -> Rejection | None:
+        if holder := taken(item, found, self.yielding):
+            return id_taken(item, holder, self.yielding)
+        return version_exists(item, known.get(found.key, {})) if found else None
 
     def existing(self, items: Sequence[Item]) -> dict[tuple[str, str], Existing]:
         params = {"namespaces": [i.namespace for i in items], "ids": [i.id for i in items]}
@@ -119,13 +129,10 @@ class Putting:
             return
         written = self.write_items(planned)
         old = [each.key for each in written if each.existing is not None]
-        if old:
-            run(self.tx, SQL["drop_versions"], {"keys": old})
         note(self.tx, [(each.key, noted) for each in written for noted in each.plan.noted])
         self._write_links(written, old)
-        for each in written:
-            if each.item.version is not None:
-                self._write_version(each, each.item.version)
+        versioned = [Versioned(each.key, each.item, each.existing) for each in written]
+        write_versions(self.tx, versioned, self.lying)
 
     def write_items(self, planned: Sequence[Planned]) -> list[Planned]:
         """Items with their words and tasks, but for what stands beside them."""
@@ -226,34 +233,6 @@ class Putting:
         if rows:
             names = ("variants", "words", "namespaces")
             run(self.tx, SQL["add_variants"], _columns(names, rows))
-
-    def _write_version(self, each: Planned, version: Version) -> None:
-        params: dict[str, object] = {
-            "key": each.key,
-            "namespace": each.item.namespace,
-            "version": version.version,
-            "manifest": json.dumps(dict(version.manifest), ensure_ascii=False, default=dict),
-            "manifest_text": version.manifest_text,
-            "content_hash": version.content_hash,
-            "changelog": version.changelog,
-        }
-        [(version_key,)] = run(self.tx, SQL["add_version"], params)
-        for file in version.files:
-            run(
-                self.tx,
-                SQL["add_file"],
-                {
-                    "version_key": version_key,
-                    "namespace": each.item.namespace,
-                    "path": file.path,
-                    "media_type": file.media_type,
-                    "sha256": file.sha256,
-                    "size_bytes": len(file.content),
-                    "executable": file.executable,
-                    "content": None if file.sha256 in self.lying else file.content,
-                    "storage_key": self.lying.get(file.sha256),
-                },
-            )
 
 
 def _with_vectors(

@@ -28,11 +28,6 @@ def sayable(texts: Sequence[str]) -> list[str]:
     return [text for text in texts if "\0" not in text and _is_unicode(text)]
 
 
-def kept_text(text: str) -> str:
-    """The text with a mark in place of whatever the database cannot hold."""
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
-
-
 def _is_unicode(text: str) -> bool:
     try:
         text.encode()

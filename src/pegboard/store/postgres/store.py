@@ -19,6 +19,7 @@ from pegboard.store.postgres.listening import CHANGES, Listening
 from pegboard.store.postgres.memory import Memory
 from pegboard.store.postgres.models import PostgresModels
 from pegboard.store.postgres.nearest import Nearest
+from pegboard.store.postgres.runs import PostgresRuns
 from pegboard.store.postgres.tasks import PostgresTasks
 from pegboard.store.postgres.words import Words
 from pegboard.store.queries import load
@@ -52,6 +53,7 @@ class PostgresStore:
         self.index = PostgresIndex(self.database, words, self.nearest)
         self.ledger = PostgresLedger(self.database, memory)
         self.curation = PostgresCuration(self.database)
+        self.runs = PostgresRuns(self.database)
 
     def now(self) -> float:
         return self.database.now()

@@ -4,7 +4,10 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import apsw
+
 from pegboard.calls import CensusLine, Change, OnChange
+from pegboard.content import Version, VersionLine
 from pegboard.curation import Event
 from pegboard.model import (
     Entry,
@@ -14,9 +17,10 @@ from pegboard.model import (
     PutReport,
     Rejection,
 )
-from pegboard.store.blobs.large_files import LargeFiles
+from pegboard.store.blobs.large_files import AGAIN, LOST, LargeFiles
 from pegboard.store.planning import (
     EVERY_CHANGE,
+    Existing,
     definition_hash,
     displaced,
     id_taken,
@@ -31,10 +35,14 @@ from pegboard.store.sqlite.putting import Putting, existing_of, queue_again, tou
 from pegboard.store.sqlite.rows import READER
 from pegboard.store.sqlite.tasks import fingerprint_key
 from pegboard.store.sqlite.telling import read_only_error
+from pegboard.store.sqlite.versions import known_versions
 from pegboard.store.sqlite.words import Words
+from pegboard.store.versioning import version_exists
 from pegboard.text import TEXT_VERSION
 
 SQL = load("sqlite", "items")
+VERSION_SQL = load("sqlite", "versions")
+Row = dict[str, Any]
 
 
 class SqliteItems:
@@ -50,6 +58,7 @@ class SqliteItems:
         rewrite: bool = False,
         on_change: OnChange | None = None,
         yielding: frozenset[str] = frozenset(),
+        fixed: bool = False,
     ) -> PutReport:
         added = changed = unchanged = 0
         refused: list[Rejection] = []
@@ -63,8 +72,8 @@ class SqliteItems:
             putting = Putting(tx, target, fingerprint, now, lying)
             for item in items:
                 existing = existing_of(tx, item)
-                if holder := taken(item, existing, yielding):
-                    refused.append(id_taken(item, holder, yielding))
+                if refusal := _refusal(tx, item, existing, yielding, fixed=fixed):
+                    refused.append(refusal)
                     continue
                 if loser := displaced(item, existing):
                     outdone.append(loser)
@@ -84,13 +93,27 @@ class SqliteItems:
             if not found:
                 return None
             entry = READER.entry(found[0])
-            version, contents = self._version_of(found[0]) if files else (None, [])
-        if version is None:
-            return entry
-        for file in contents:
-            file["content"] = self._files.content(item_id, file)
-        item = entry.item._replace(version=READER.version(item_id, version, contents))
-        return entry._replace(item=item)
+            number = found[0]["latest_version"] if files else None
+            row, contents = self._version_of(entry.key, number)
+        version = self._version(item_id, row, contents, AGAIN)
+        return entry._replace(item=entry.item._replace(version=version))
+
+    def versions(self, item_id: ItemId, namespace: str) -> list[VersionLine]:
+        rows = self._db.rows(VERSION_SQL["listed"], {"id": item_id, "namespace": namespace})
+        return [VersionLine(*row) for row in rows]
+
+    def version(self, item_id: ItemId, namespace: str, number: str) -> Version | None:
+        with self._db.snapshot():
+            found = self._db.records(SQL["get"], {"id": item_id, "namespace": namespace})
+            if not found:
+                return None
+            row, contents = self._version_of(found[0]["key"], number)
+        remedy = AGAIN if number == found[0]["latest_version"] else LOST
+        return self._version(f"{item_id}@{number}", row, contents, remedy)
+
+    def older_versions(self) -> list[tuple[ItemId, str, str]]:
+        rows = self._db.rows(VERSION_SQL["older"])
+        return [(ItemId(item_id), namespace, number) for item_id, namespace, number in rows]
 
     def ids(self) -> list[tuple[ItemId, str]]:
         return [(ItemId(item_id), namespace) for item_id, namespace in self._db.rows(SQL["ids"])]
@@ -215,15 +238,34 @@ class SqliteItems:
     def take_census(self) -> None:
         Words(self._db).take_census()
 
-    def _version_of(
-        self, row: dict[str, Any]
-    ) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
-        found = self._db.records(
-            SQL["version_of"], {"key": row["key"], "version": row["latest_version"]}
-        )
-        if not found:
+    def _version_of(self, key: int, number: str | None) -> tuple[Row | None, list[Row]]:
+        if number is None:
             return None, []
-        return found[0], self._db.records(SQL["files_of"], {"version_key": found[0]["key"]})
+        for row in self._db.records(SQL["version_of"], {"key": key, "version": number}):
+            return row, self._db.records(SQL["files_of"], {"version_key": row["key"]})
+        return None, []
+
+    def _version(
+        self, of: str, row: Row | None, contents: Sequence[Row], remedy: str
+    ) -> Version | None:
+        for file in contents:
+            file["content"] = self._files.content(of, file, remedy)
+        return READER.version(of, row, contents) if row else None
+
+
+def _refusal(
+    tx: apsw.Connection,
+    item: Item,
+    existing: Existing | None,
+    yielding: frozenset[str],
+    *,
+    fixed: bool,
+) -> Rejection | None:
+    if holder := taken(item, existing, yielding):
+        return id_taken(item, holder, yielding)
+    if existing is None or not fixed:
+        return None
+    return version_exists(item, known_versions(tx, existing.key))
 
 
 def _keys(rows: Iterable[Sequence[Any]]) -> list[int]:

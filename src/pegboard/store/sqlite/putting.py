@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import apsw
 
-from pegboard.content import Version
 from pegboard.model import Drift, EmbeddingStatus, Entry, Fingerprint, Item
 from pegboard.store.planning import Existing, Plan, plan_put, planned_status
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Value
 from pegboard.store.sqlite.history import note
-from pegboard.store.sqlite.rows import as_json, as_records, item_params
+from pegboard.store.sqlite.rows import as_records, item_params
+from pegboard.store.sqlite.versions import write_version
 from pegboard.store.sqlite.words import add_spelling
 from pegboard.text import TEXT_VERSION, index_fields, name_key
 
@@ -54,14 +54,12 @@ class Putting(NamedTuple):
 
     def write(self, plan: Plan, existing: Existing | None) -> None:
         key = self.write_item(plan, existing)
-        if existing is not None:
-            self.tx.execute(SQL["drop_versions"], {"key": key})
-            for event, detail in plan.noted:
-                note(self.tx, [key], event, self.now, detail=detail)
+        for event, detail in plan.noted:
+            note(self.tx, [key], event, self.now, detail=detail)
         if plan.item.links or existing is not None:
             _write_links(self.tx, key, plan.item)
-        if plan.item.version is not None:
-            _write_version(self.tx, key, plan.item.version, self.now, self.lying)
+        if plan.item.version is not None or existing is not None:
+            write_version(self.tx, key, plan.item, existing, self.now, self.lying)
 
     def write_item(self, plan: Plan, existing: Existing | None) -> int:
         """The item with its words and its task, but for what stands beside it; its key."""
@@ -116,37 +114,6 @@ def queue_again(
     status = planned_status(plan.text, target, has_vector)
     tx.execute(SQL["mark_embedding"], {"key": entry.key, "status": status.value})
     _write_task(tx, entry.key, plan, status, fingerprint, now)
-
-
-def _write_version(
-    tx: apsw.Connection, key: int, version: Version, now: float, lying: Mapping[str, str]
-) -> None:
-    version_key = tx.execute(
-        SQL["add_version"],
-        {
-            "key": key,
-            "version": version.version,
-            "manifest": as_json(version.manifest, "{}"),
-            "manifest_text": version.manifest_text,
-            "content_hash": version.content_hash,
-            "changelog": version.changelog,
-            "now": now,
-        },
-    ).get
-    for file in version.files:
-        tx.execute(
-            SQL["add_file"],
-            {
-                "version_key": version_key,
-                "path": file.path,
-                "media_type": file.media_type,
-                "sha256": file.sha256,
-                "size_bytes": len(file.content),
-                "executable": int(file.executable),
-                "content": None if file.sha256 in lying else file.content,
-                "storage_key": lying.get(file.sha256),
-            },
-        )
 
 
 def _write_task(

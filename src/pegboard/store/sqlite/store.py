@@ -20,6 +20,7 @@ from pegboard.store.sqlite.index import SqliteIndex
 from pegboard.store.sqlite.items import SqliteItems
 from pegboard.store.sqlite.ledger import SqliteLedger
 from pegboard.store.sqlite.models import SqliteModels
+from pegboard.store.sqlite.runs import SqliteRuns
 from pegboard.store.sqlite.tasks import SqliteTasks
 
 CHECKS = load("sqlite", "check")
@@ -43,6 +44,7 @@ class SqliteStore:
         self.index = SqliteIndex(self.database)
         self.ledger = SqliteLedger(self.database)
         self.curation = SqliteCuration(self.database)
+        self.runs = SqliteRuns(self.database)
 
     def now(self) -> float:
         return time.time()

@@ -83,21 +83,6 @@ SELECT variant, word, namespace
 FROM unnest(%(variants)s::text[], %(words)s::text[], %(namespaces)s::text[]) AS v (variant, word, namespace)
 ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING;
 
--- name: drop_versions
--- A synced source has one working version at a time.
-DELETE FROM item_versions WHERE item_key = ANY(%(keys)s);
-
--- name: add_version
-INSERT INTO item_versions (item_key, namespace, version, manifest, manifest_text, content_hash, changelog)
-VALUES (%(key)s, %(namespace)s, %(version)s, %(manifest)s, %(manifest_text)s, %(content_hash)s, %(changelog)s)
-RETURNING key;
-
--- name: add_file
-INSERT INTO version_files
-  (version_key, namespace, path, media_type, sha256, size_bytes, executable, content, storage_key)
-VALUES (%(version_key)s, %(namespace)s, %(path)s, %(media_type)s, %(sha256)s, %(size_bytes)s, %(executable)s,
-  %(content)s, %(storage_key)s);
-
 -- name: get
 SELECT * FROM items WHERE namespace = %(namespace)s AND id = %(id)s;
 

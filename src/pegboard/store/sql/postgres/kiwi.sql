@@ -84,6 +84,10 @@ INSERT INTO kiwi_nulls (item_key, namespace, version, columns, number)
 SELECT x.item_key, %(namespace)s, x.version, ARRAY(SELECT json_array_elements_text(x.columns)), x.number
 FROM json_to_recordset(%(rows)s::json) AS x (item_key bigint, version text, columns json, number text);
 
+-- name: drop_versions
+-- Every version that there was comes over, with the number that it is given there.
+DELETE FROM item_versions WHERE item_key = ANY(%(keys)s);
+
 -- name: add_versions
 INSERT INTO item_versions
   (uid, namespace, item_key, version, manifest, content_hash, changelog, published_at, created_at)

@@ -53,18 +53,6 @@ DELETE FROM item_terms WHERE rowid = :key;
 INSERT INTO item_terms (rowid, name, aliases, labels, description, parameters, body)
 VALUES (:key, :name, :aliases, :labels, :description, :parameters, :body);
 
--- name: drop_versions
--- A synced source has one working version at a time.
-DELETE FROM item_versions WHERE item_key = :key;
-
--- name: add_version
-INSERT INTO item_versions (item_key, version, manifest, manifest_text, content_hash, changelog, created_at)
-VALUES (:key, :version, :manifest, :manifest_text, :content_hash, :changelog, :now) RETURNING key;
-
--- name: add_file
-INSERT INTO version_files (version_key, path, media_type, sha256, size_bytes, executable, content, storage_key)
-VALUES (:version_key, :path, :media_type, :sha256, :size_bytes, :executable, :content, :storage_key);
-
 -- name: get
 SELECT * FROM items WHERE namespace = :namespace AND id = :id;
 

@@ -1,0 +1,31 @@
+"""A run as every store keeps it."""
+
+import math
+
+from pegboard.model import ItemId
+from pegboard.runs import Run
+from pegboard.store.rows import kept_text
+
+LONGEST = 200
+"""Characters that are kept of a version and of a caller."""
+LATEST = 253_370_764_800.0
+"""The year 9999, where Python's calendar ends."""
+FORGOTTEN_AT_ONCE = 1_000
+FORGOTTEN_BESIDE = 10
+"""So many old ones go with each new one: more than come, and few enough to cost nothing."""
+
+
+def kept_run(run: Run) -> Run:
+    """With nothing in it that a database would refuse."""
+    return run._replace(
+        namespace=kept_text(run.namespace),
+        id=ItemId(kept_text(run.id)),
+        version=kept_text(run.version)[:LONGEST],
+        at=_bounded(run.at),
+        seconds=_bounded(run.seconds),
+        caller=kept_text(run.caller)[:LONGEST],
+    )
+
+
+def _bounded(number: float) -> float:
+    return min(max(number, 0.0), LATEST) if not math.isnan(number) else 0.0
