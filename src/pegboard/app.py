@@ -272,7 +272,7 @@ class Pegboard:
         place, settings = (self._project, self._tiers), self.settings.run
         return runners.make_running(self.store, settings, self.upstream, place, os.environ)
 
-    def runs(self, name: str | None = None, limit: int = 20) -> "list[Run]":
+    def runs(self, name: str | None = None, limit: int = 20) -> "Sequence[Run]":
         """How calls ended, the newest first, of one item or of all."""
         item = self.curate.chosen(name).item if name else None
         return self.store.runs.recent(item and item.id, item and item.namespace, limit)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pegboard.execute.policy import Rules
     from pegboard.execute.sessions import Sessions
     from pegboard.ports import Store
-    from pegboard.upstream import Upstream
+    from pegboard.board.upstream import Upstream
 
 
 def open_sessions(
@@ -46,13 +46,16 @@ def make_running(
     """`place` is the project's folder, and whose board it is."""
     from pegboard.board.run import Checking, Running, Ways
     from pegboard.execute import keyring
-    from pegboard.execute.api.auth import secret_names
     from pegboard.execute.arguments import complaints, filled
     from pegboard.execute.grants import Ground
     from pegboard.execute.loop import Loop
 
     def api_secrets(item: Item) -> list[str]:
-        return secret_names(item.executor, item.source) if item.tool_type is ToolType.API else []
+        if item.tool_type is not ToolType.API:
+            return []
+        from pegboard.execute.api.auth import secret_names
+
+        return secret_names(item.executor, item.source)
 
     project, tiers = place
     ways = Ways(

@@ -60,7 +60,7 @@ def test_the_same_again_changes_nothing_and_a_change_is_a_new_version(board):
     third = make(board, CODE.replace("crane", "plane"))
     assert third.version == "1.0.2"
     kept = board.store.items.versions(ID, "public")
-    assert [each.version for each in kept] == ["1.0.2", "1.0.1", "1.0.0"]
+    assert [each.number for each in kept] == ["1.0.2", "1.0.1", "1.0.0"]
     old = board.store.items.version(ID, "public", "1.0.0")
     assert old.files[0].content.decode() == CODE
 
@@ -161,7 +161,7 @@ def test_two_that_make_the_same_at_once_leave_one_version(board, tmp_path):
     for thread in threads:
         thread.join(30)
     assert sorted(states) == ["created", "refused", "refused", "refused"]
-    assert [each.version for each in board.store.items.versions(ID, "public")] == ["1.0.0"]
+    assert [each.number for each in board.store.items.versions(ID, "public")] == ["1.0.0"]
     assert board.check() == []
 
 

@@ -178,7 +178,7 @@ def test_the_files_of_a_skill_can_be_read(store, embedder, running):
     assert 'files, each read with {"file": path}: SKILL.md, logo.png, x/forms.md' in told
     assert running.call(arguments={"file": "x/forms.md"}).content[0]["text"] == "Forms."
     blob = running.call(arguments={"file": "logo.png"}).content[0]["resource"]
-    assert (blob["blob"], blob["mimeType"]) == ("iVBORP8=", "image/png")
+    assert (blob["blob"], blob["mimeType"]) == ("iVBOR/8=", "image/png")
     ghost = running.call(arguments={"file": "../etc/passwd"})
     assert ghost.outcome is Outcome.INVALID_ARGUMENTS
     assert "it has: SKILL.md" in ghost.error
@@ -246,12 +246,12 @@ def test_a_name_is_never_taken_for_the_id_of_something_else(store, embedder, run
         for place, name in enumerate(names)
     ]
     hang(store, embedder, mine, *evil)
-    running.start("team/mcp:post:send", {}, ANYBODY)
-    running.start("mcp:post:send", {}, ANYBODY)
+    for name in ("team/mcp:post:send", "mcp:post:send"):
+        running.start(name, {}, ANYBODY).result()
     assert [made[0] for made in calls.made] == ["mcp:post:send"] * 2
     with pytest.raises(ItemNotFound):
         running.start("mcp:bank:pay", {}, ANYBODY)
-    running.start("mcp:evil:2", {}, ANYBODY)
+    running.start("mcp:evil:2", {}, ANYBODY).result()
 
 
 def test_many_namesakes_hide_nobody(store, embedder, running):

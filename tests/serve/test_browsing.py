@@ -12,7 +12,14 @@ from pegboard.search.budget import tokens
 from pegboard.serve import browsing
 from pegboard.serve.face import make_face
 
-NAMES = ["search_tools", "describe_tool", "call_tool", "list_categories", "list_tools"]
+NAMES = [
+    "search_tools",
+    "describe_tool",
+    "call_tool",
+    "create_tool",
+    "list_categories",
+    "list_tools",
+]
 
 
 def test_categories_are_listed_by_source_with_their_counts(ask):
@@ -95,7 +102,7 @@ def test_an_empty_board_has_nothing_to_list(board_file):
     assert said == ["The board is empty.", "The board is empty."]
 
 
-def test_five_tools_are_offered_each_with_a_closed_schema(face, era):
+def test_six_tools_are_offered_each_with_a_closed_schema(face, era):
     tools = with_client(face, lambda c: c.list_tools(), era).tools
     assert [tool.name for tool in tools] == NAMES
     for tool in tools:
@@ -111,6 +118,8 @@ def test_only_calling_can_do_harm(face, era):
     acting = hints.pop("call_tool")
     assert (acting.read_only_hint, acting.destructive_hint) == (False, True)
     assert (acting.open_world_hint, acting.idempotent_hint) == (True, False)
+    making = hints.pop("create_tool")
+    assert (making.read_only_hint, making.destructive_hint) == (False, False)
     for hint in hints.values():
         assert (hint.read_only_hint, hint.destructive_hint) == (True, False)
         assert (hint.idempotent_hint, hint.open_world_hint) == (True, False)

@@ -68,4 +68,4 @@ def test_tools_are_listed_even_if_the_board_cannot_be_counted(board, face, monke
     monkeypatch.setattr(board, "census", busy)
     tools = with_client(face, lambda c: c.list_tools())
     assert "On the board" not in description(tools)
-    assert len(tools.tools) == 5
+    assert len(tools.tools) == 6

@@ -64,7 +64,7 @@ def test_a_budget_holds_for_all_that_is_sent(face):
     assert max(together(face, limit=20, budget_tokens=300)) <= 330
 
 
-def test_the_tools_themselves_cost_less_than_1300_tokens(face):
+def test_the_tools_themselves_cost_less_than_1600_tokens(face):
     """As a model sees them: name, description, and schema of the input."""
 
     async def shown():
@@ -73,4 +73,4 @@ def test_the_tools_themselves_cost_less_than_1300_tokens(face):
 
     asked = {"name", "description", "input_schema"}
     text = [tool.model_dump_json(include=asked, by_alias=True) for tool in asyncio.run(shown())]
-    assert sum(map(tokens, text)) < 1_300
+    assert sum(map(tokens, text)) < 1_600

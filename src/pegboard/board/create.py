@@ -98,14 +98,14 @@ class Making(NamedTuple):
         item_id = ItemId(f"{CREATED}:{draft.category}:{draft.name}")
         before = self.store.items.get(item_id, namespace, files=False)
         kept = self.store.items.versions(item_id, namespace)
-        latest = kept[0].version if kept else ""
+        latest = kept[0].number if kept else ""
         verdict = self.gate(_candidate(draft, item_id, namespace, _after(latest)))
         if isinstance(verdict, Rejection):
             return Created("refused", item_id, reason=verdict.reason)
         version = verdict.version.version if verdict.version else ""
         same = [each for each in kept if verdict.version and _same(each.content_hash, verdict)]
         if before is not None and same and before.active:
-            return Created("unchanged", item_id, same[0].version, before)
+            return Created("unchanged", item_id, same[0].number, before)
         if wrong := _not_after(version, latest):
             return Created("refused", item_id, version, reason=wrong)
         if before is None and not anyway and (alike := self._alike(verdict)):

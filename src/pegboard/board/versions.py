@@ -29,7 +29,7 @@ def found(store: Store, name: str, within: Filters) -> tuple[Entry, Item]:
         return entry, item
     version = store.items.version(item.id, item.namespace, number)
     if version is None:
-        kept = [each.version for each in store.items.versions(item.id, item.namespace)]
+        kept = [each.number for each in store.items.versions(item.id, item.namespace)]
         raise ItemNotFound(
             f"{item.id} has no version {number}",
             f"it has: {', '.join(kept[:20])}" if kept else "its source keeps no versions",

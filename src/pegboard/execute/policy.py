@@ -104,7 +104,7 @@ def is_destructive(item: Item) -> bool:
     if isinstance(hints, Mapping):
         return hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True
     method = item.executor.get("method")
-    return item.tool_type is ToolType.API and str(method).upper() == "DELETE"
+    return item.tool_type is ToolType.API and str(method).lower() == "delete"
 
 
 def is_service(item: Item) -> bool:
