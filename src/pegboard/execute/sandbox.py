@@ -1,0 +1,178 @@
+"""What a process sees of this host: the arguments of bubblewrap, and whether it works here.
+
+The process sees the system's programs and libraries, its own files, what it is granted, all of
+that read-only unless granted for writing, and a private folder. It has no capabilities, cannot
+make namespaces, sees no other process, and no network unless that is granted. A granted network
+is the host's own: services on loopback can be reached by it.
+"""
+
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from shutil import which
+from typing import NamedTuple
+
+from pegboard.execute.job import Grants
+
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/ssl/openssl.cnf")
+FOR_THE_NETWORK = (
+    "/etc/resolv.conf",
+    "/etc/hosts",
+    "/etc/nsswitch.conf",
+    "/etc/services",
+    "/etc/ssl/certs",
+    "/etc/ca-certificates",
+    "/etc/pki/tls/certs",
+    "/etc/pki/ca-trust",
+    "/etc/crypto-policies",
+)
+NOBODY = "65534"
+PRIVATE_TMP = "/tmp"  # noqa: S108 - a place inside the sandbox
+
+_NAMESPACES = (
+    *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+    *("--uid", NOBODY, "--gid", NOBODY, "--hostname", "sandbox"),
+    *("--cap-drop", "ALL", "--new-session", "--die-with-parent", "--clearenv"),
+)
+_ROOT = Path("/")
+_NEVER = (Path("/proc"), Path("/dev"), Path("/sys"))
+"""A process has these of its own, or not at all, whatever is granted."""
+_PROBE_SECONDS = 10.0
+_LEAST_ROOM = "65536"
+
+
+class View(NamedTuple):
+    """What one process is to see."""
+
+    own: tuple[Path, ...]
+    """Its own files and what it needs to run, read-only, at the same path as here."""
+    private: Path
+    """Its folder for this run, which it may write to."""
+    grants: Grants
+    environment: Mapping[str, str]
+    folder: Path
+    """Where it begins."""
+    tmp_bytes: int
+    """How much fits into its /tmp, and as much into its shared memory."""
+
+
+class Bubblewrap(NamedTuple):
+    """The program as it was found on this host."""
+
+    path: str = ""
+    """Empty if it cannot be used."""
+    no_userns: bool = False
+    """Whether it can forbid further user namespaces, as version 0.8 can."""
+    reason: str = ""
+    """Why it cannot be used."""
+
+
+def find_bubblewrap(search_path: str) -> Bubblewrap:
+    """Looks for it and tries it: some hosts have it and forbid what it needs."""
+    path = which("bwrap", path=search_path)
+    if path is None:
+        return Bubblewrap(reason="bubblewrap (bwrap) is not installed")
+    reason = ""
+    for no_userns in (True, False):
+        tried = Bubblewrap(path, no_userns)
+        argv = [path, *_confinement(tried, network=False), *_system(), "--", "/bin/true"]
+        try:
+            ran = subprocess.run(argv, capture_output=True, timeout=_PROBE_SECONDS, env={})
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return Bubblewrap(reason=f"bubblewrap does not work on this host: {error}")
+        if ran.returncode == 0:
+            return tried
+        reason = ran.stderr.decode("utf-8", "replace").strip() or f"exit code {ran.returncode}"
+    return Bubblewrap(reason=f"bubblewrap does not work on this host: {reason}")
+
+
+def arguments(bubblewrap: Bubblewrap, view: View) -> list[str]:
+    """All but the command. Later mounts cover earlier ones."""
+    grants = view.grants
+    hidden = _existing(grants.hidden)
+    own = [path for path in _outermost(view.own) if not _is_system(path)]
+    return [
+        *_confinement(bubblewrap, network=grants.network),
+        *_system(),
+        *_each("--ro-bind-try", SETTINGS),
+        *(_each("--ro-bind-try", FOR_THE_NETWORK) if grants.network else ()),
+        *("--proc", "/proc", "--dev", "/dev"),
+        *("--size", str(view.tmp_bytes), "--tmpfs", "/dev/shm"),  # noqa: S108
+        *("--size", str(view.tmp_bytes), "--perms", "1777", "--tmpfs", PRIVATE_TMP),
+        *_granted(grants),
+        *_masks(hidden),
+        *_each("--ro-bind", map(str, own)),
+        *_masks([path for path in hidden if _is_inside_any(path, own)]),
+        *("--bind", str(view.private), str(view.private)),
+        *("--dir", str(view.folder), "--chdir", str(view.folder)),
+        *("--remount-ro", "/dev", "--remount-ro", "/"),
+        *(part for pair in view.environment.items() for part in ("--setenv", *pair)),
+    ]
+
+
+def _confinement(bubblewrap: Bubblewrap, *, network: bool) -> list[str]:
+    return [
+        *_NAMESPACES,
+        *(() if network else ("--unshare-net",)),
+        *(("--disable-userns",) if bubblewrap.no_userns else ()),
+    ]
+
+
+def _system() -> Iterator[str]:
+    """As the host has it: some have /bin as a link into /usr, some as a folder."""
+    for name in SYSTEM:
+        path = Path(name)
+        if path.is_symlink():
+            yield from ("--symlink", str(path.readlink()), name)
+        elif path.is_dir():
+            yield from ("--ro-bind", name, name)
+
+
+def _granted(grants: Grants) -> Iterator[str]:
+    """Outer folders before inner ones, so that what is said of an inner one holds for it."""
+    how = dict.fromkeys(_existing(grants.read), "--ro-bind")
+    how |= dict.fromkeys(_existing(grants.write), "--bind")
+    for path in sorted(how, key=lambda path: len(path.parts)):
+        yield from (how[path], str(path), str(path))
+
+
+def _masks(paths: Iterable[Path]) -> Iterator[str]:
+    """Something empty over each. Mounts beneath it are still possible until the end."""
+    for path in paths:
+        if path.is_dir():
+            yield from ("--size", _LEAST_ROOM, "--perms", "0555", "--tmpfs", str(path))
+        else:
+            yield from ("--ro-bind", "/dev/null", str(path))
+
+
+def _existing(paths: Iterable[Path]) -> list[Path]:
+    """By their real paths: a mount over a link would land wherever it points inside."""
+    found: dict[Path, None] = {}
+    for path in paths:
+        try:
+            found[path.resolve(strict=True)] = None
+        except (OSError, RuntimeError):  # RuntimeError: links in a circle
+            continue
+    return [path for path in found if path != _ROOT and not _is_inside_any(path, _NEVER)]
+
+
+def _outermost(paths: Iterable[Path]) -> list[Path]:
+    kept: list[Path] = []
+    for path in sorted(dict.fromkeys(paths), key=lambda path: len(path.parts)):
+        if not _is_inside_any(path, kept):
+            kept.append(path)
+    return kept
+
+
+def _is_inside_any(path: Path, folders: Iterable[Path]) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)
+
+
+def _is_system(path: Path) -> bool:
+    return _is_inside_any(path, map(Path, SYSTEM))
+
+
+def _each(option: str, paths: Iterable[str]) -> Iterator[str]:
+    for path in paths:
+        yield from (option, path, path)
