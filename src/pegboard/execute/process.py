@@ -5,22 +5,36 @@ makes; the folder is gone when the run is over, and so is every process that it 
 """
 
 import asyncio
-import json
-import os
+import platform
+import signal
 import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
+from shutil import which
 from typing import NamedTuple
 
+import anyio
+
 from pegboard.calls import Artifact, Confined, Outcome
-from pegboard.execute.job import Grants, Job, Sandboxing
-from pegboard.execute.room import Left, Private, Room, abandoned, left_in, remove
+from pegboard.execute.groups import Group, Groups, find_groups
+from pegboard.execute.job import Grants, Job, Limits, Sandboxing
+from pegboard.execute.launch import Held, Launched, launch_confined, launch_freely
+from pegboard.execute.limiting import find_ending
+from pegboard.execute.marks import kill_marked
+from pegboard.execute.room import Left, Private, Room, abandoned, left_in, remove, removed
 from pegboard.execute.running import Running
-from pegboard.execute.sandbox import PRIVATE_TMP, Bubblewrap, View, arguments, find_bubblewrap
+from pegboard.execute.sandbox import (
+    PRIVATE_TMP,
+    Bubblewrap,
+    View,
+    find_bubblewrap,
+    write_settings,
+)
+from pegboard.execute.syscalls import syscall_filter
 
 SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
-INSTALL = "install it (apt install bubblewrap, dnf install bubblewrap)"
+MAX_LINE = 300
 
 
 class Command(NamedTuple):
@@ -47,6 +61,8 @@ class Ran(NamedTuple):
     """Files that it left in the folder that $PEGBOARD_OUTPUT names."""
     sandbox: Confined | None = None
     error: str = ""
+    cut: bool = False
+    """Whether its standard output was longer than what is kept of it."""
 
 
 class _Host(NamedTuple):
@@ -54,6 +70,10 @@ class _Host(NamedTuple):
 
     room: Room
     bubblewrap: Bubblewrap
+    syscalls: bytes
+    groups: Groups | None
+    ending: str
+    """The program that ends a process with its parent."""
 
 
 class Processes:
@@ -71,62 +91,85 @@ class Processes:
         if sys.platform == "win32":
             return Ran(Outcome.UNAVAILABLE, error="processes of tools need Linux or macOS")
         try:
-            host = self._host or await asyncio.to_thread(self._settle)
-            bubblewrap = host.bubblewrap if job.sandboxing is not Sandboxing.OFF else Bubblewrap()
-            if job.sandboxing is Sandboxing.REQUIRE and not bubblewrap.path:
-                return Ran(Outcome.UNAVAILABLE, error=f"{bubblewrap.reason}: {INSTALL}")
+            host = self._host if self._host else await asyncio.to_thread(self._settle)
+            if job.sandboxing is Sandboxing.REQUIRE and not host.bubblewrap.path:
+                return Ran(Outcome.UNAVAILABLE, error=host.bubblewrap.reason)
             private = host.room.private(job.arguments)
         except OSError as error:
             return Ran(Outcome.UNAVAILABLE, error=f"no private folder can be made: {error}")
         try:
-            return await self._run(command, job, private, bubblewrap)
+            return await self._run(host, command, job, private)
         finally:
-            remove(private.path)
+            with anyio.CancelScope(shield=True):
+                await removed(private.path)
 
     def close(self) -> None:
         """Removes its folder; done by itself at the end of the program."""
         with self._lock:
             if self._host is not None:
                 self._host.room.close()
+                self._host = None
 
     def _settle(self) -> _Host:
         with self._lock:
             if self._host is None:
+                groups = find_groups()
                 for path in abandoned(self._scratch):
-                    remove(path)
-                bubblewrap = find_bubblewrap(self._environ.get("PATH", SEARCH_PATH))
-                self._host = _Host(Room(self._scratch), bubblewrap)
+                    _clear(path, groups)
+                room = Room(self._scratch)
+                write_settings(room.settings)
+                search_path = self._environ.get("PATH", SEARCH_PATH)
+                self._host = _Host(
+                    room,
+                    find_bubblewrap(search_path),
+                    syscall_filter(platform.machine()),
+                    groups,
+                    find_ending(search_path),
+                )
             return self._host
 
-    async def _run(
-        self, command: Command, job: Job, private: Private, bubblewrap: Bubblewrap
-    ) -> Ran:
-        confined = Confined.BUBBLEWRAP if bubblewrap.path else Confined.NOTHING
-        environment = self._environment(command, job.grants, private, confined)
-        folder = _working_folder(job.grants, private)
+    async def _run(self, host: _Host, command: Command, job: Job, private: Private) -> Ran:
+        group = host.groups.make(private.run, job.limits) if host.groups else None
         try:
-            if bubblewrap.path:
-                own = (command.folder, *command.shown)
-                view = View(own, private.path, job.grants, environment, folder, 64 << 20)
-                running, status = _confined(bubblewrap, view, command, job)
-            else:
-                running = Running(
-                    command.argv, environment, limits=job.limits, folder=private.path, cwd=folder
-                )
-                status = -1
+            launched = self._launch(host, command, job, Held(private, job.limits, group))
         except (OSError, ValueError) as error:
+            if group is not None:
+                group.remove()
             return Ran(Outcome.UNAVAILABLE, error=f"{command.argv[0]!r} cannot be started: {error}")
+        running = launched.running
         try:
             await running.ended()
         finally:
-            await running.end(lambda: None, ask=not bubblewrap.path)
-            began = status < 0 or _began(status)
-        return _ran(running, left_in(private), job, confined, began)
+            complaint = _complaint(group, job.limits) if group else ""
+            try:
+                await running.end(private.run, ask=launched.confined is Confined.NOTHING)
+                began = launched.began()
+            finally:
+                launched.close()
+        return _ran(launched, left_in(private), job, began, complaint)
+
+    def _launch(self, host: _Host, command: Command, job: Job, held: Held) -> Launched:
+        if which(command.argv[0]) is None:
+            raise FileNotFoundError("there is no such program")
+        private, grants = held.private, job.grants
+        folder = _working_folder(grants, private)
+        if job.sandboxing is Sandboxing.OFF or not host.bubblewrap.path:
+            environment = self._environment(command, grants, private, str(private.tmp))
+            return launch_freely(command.argv, environment, folder, held, host.ending)
+        view = View(
+            own=(command.folder, *command.shown),
+            private=private.path,
+            grants=grants,
+            environment=self._environment(command, grants, private, PRIVATE_TMP),
+            folder=folder,
+            settings=host.room.settings,
+            tmp_bytes=job.limits.written_bytes,
+        )
+        return launch_confined(host.bubblewrap, host.syscalls, view, command.argv, held)
 
     def _environment(
-        self, command: Command, grants: Grants, private: Private, confined: Confined
+        self, command: Command, grants: Grants, private: Private, tmp: str
     ) -> dict[str, str]:
-        tmp = PRIVATE_TMP if confined is Confined.BUBBLEWRAP else str(private.tmp)
         handed_on = {n: self._environ[n] for n in grants.variables if n in self._environ}
         return {
             "PATH": SEARCH_PATH,
@@ -141,76 +184,87 @@ class Processes:
         }
 
 
-def _confined(
-    bubblewrap: Bubblewrap, view: View, command: Command, job: Job
-) -> tuple[Running, int]:
-    """Its arguments go by a file in memory: those of a process can be read by everybody."""
-    words = "\0".join(arguments(bubblewrap, view))
-    given = os.memfd_create("arguments")
-    status, told = os.pipe()
-    try:
-        os.write(given, words.encode("utf-8", "surrogateescape"))
-        os.lseek(given, 0, os.SEEK_SET)
-        argv = (bubblewrap.path, "--args", str(given), "--json-status-fd", str(told), "--")
-        running = Running(
-            (*argv, *command.argv),
-            {},
-            limits=job.limits,
-            folder=view.private,
-            pass_fds=(given, told),
-        )
-    except BaseException:
-        os.close(status)
-        raise
-    finally:
-        os.close(given)
-        os.close(told)
-    return running, status
-
-
-def _began(status: int) -> bool:
-    """Whether the command was started: bubblewrap tells its exit code only then."""
-    os.set_blocking(status, False)
-    try:
-        return b"exit-code" in os.read(status, 4096)
-    except BlockingIOError:
-        return False
-    finally:
-        os.close(status)
+def _clear(path: Path, groups: Groups | None) -> None:
+    """All that a Pegboard left that was killed."""
+    kill_marked(f"{path.name}-")
+    for group in groups.left_by(path.name) if groups else ():
+        group.kill()
+        group.remove()
+    remove(path)
 
 
 def _working_folder(grants: Grants, private: Private) -> Path:
-    """The project, for whoever is granted something in it."""
-    project = grants.project
-    if project is not None and any(
-        each.is_relative_to(project) or project.is_relative_to(each)
-        for each in (*grants.read, *grants.write)
-    ):
-        return project
-    return private.output
+    """The project, for whoever is granted something in it; else the folder for what it makes."""
+    project = grants.project.resolve() if grants.project else None
+    if project is None or not project.is_dir():
+        return private.output
+    granted = (*grants.read, *grants.write)
+    near = any(each.is_relative_to(project) or project.is_relative_to(each) for each in granted)
+    return project if near else private.output
 
 
-def _ran(running: Running, left: Left, job: Job, confined: Confined, began: bool) -> Ran:
-    hide = job.secrets.hide
+def _complaint(group: Group, limits: Limits) -> str:
+    """Of the group, about what it had to refuse."""
+    if group.ran_out_of_memory():
+        return (
+            f"it needed more than {limits.memory_bytes >> 20:,} MB of memory: "
+            "give it less to do, or raise the limit"
+        )
+    if group.ran_out_of_processes():
+        return f"it wanted more than {limits.processes:,} processes at once"
+    return ""
+
+
+def _ran(launched: Launched, left: Left, job: Job, began: bool, complaint: str) -> Ran:
+    running, hide = launched.running, job.secrets.hide
     stderr = running.stderr.text(hide)
-    if left.complaint:
-        stderr = f"{stderr}\n{left.complaint}".strip()
-    outcome, code, error = Outcome.OK, running.code, ""
-    if running.stopped is not None:
-        outcome, error = running.stopped
-    elif not began:
-        outcome, error = Outcome.UNAVAILABLE, f"it cannot be started: {stderr.strip()}"
-    elif code is None or code < 0 or code > 128:
-        outcome, error = Outcome.KILLED, f"it was ended by a signal (exit code {code})"
-    elif code != 0:
-        outcome, error = Outcome.FAILED, f"it ended with exit code {code}"
+    outcome, error = _verdict(running, stderr, began, complaint)
     return Ran(
         outcome,
-        code,
+        running.code,
         running.stdout.text(hide),
-        stderr,
+        f"{stderr}\n{left.complaint}".strip() if left.complaint else stderr,
         left.answer,
         left.artifacts,
-        confined,
+        launched.confined if outcome is not Outcome.UNAVAILABLE else None,
         error,
+        running.stdout.cut,
     )
+
+
+def _verdict(running: Running, stderr: str, began: bool, complaint: str) -> tuple[Outcome, str]:
+    code = running.code
+    if running.stopped is not None:
+        return running.stopped
+    if code == 0 and began:
+        return Outcome.OK, ""
+    if complaint:
+        return Outcome.KILLED, complaint
+    if not began and code is not None and code >= 0:
+        return (
+            Outcome.UNAVAILABLE,
+            f"it cannot be started: {last_line(stderr) or 'no reason given'}",
+        )
+    if (signalled := _signal(code)) is not None:
+        return Outcome.KILLED, f"it was ended by {signalled}"
+    said = last_line(stderr)
+    return Outcome.FAILED, f"it ended with exit code {code}" + (f": {said}" if said else "")
+
+
+def _signal(code: int | None) -> str | None:
+    """The name of the signal that an exit code stands for; bubblewrap adds 128, as shells do."""
+    number = -code if code is not None and code < 0 else (code or 0) - 128
+    if code is None:
+        return "a signal"
+    if number <= 0:
+        return None
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return None
+
+
+def last_line(text: str) -> str:
+    """The last one with anything on it, no longer than a message should be."""
+    lines = [line.strip() for line in text.strip().splitlines()]
+    return lines[-1][:MAX_LINE] if lines else ""

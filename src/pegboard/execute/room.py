@@ -4,6 +4,8 @@ All of one Pegboard process lie in a room: a folder that is locked as long as it
 Whoever comes later removes the rooms whose owners are gone.
 """
 
+import asyncio
+import errno
 import json
 import os
 import secrets
@@ -30,6 +32,7 @@ MAX_ARTIFACT_BYTES = 16 << 20
 """Of all files together."""
 MAX_ANSWER = 16 << 20
 MAX_FILES = 10_000
+MAX_DEPTH = 20
 A_DAY = 86_400.0
 
 _LOCK = "owner.lock"
@@ -43,6 +46,11 @@ class Private(NamedTuple):
     """The folder of one run."""
 
     path: Path
+
+    @property
+    def run(self) -> str:
+        """The name of the run: no other on this host has the same."""
+        return f"{self.path.parent.name}-{self.path.name}"
 
     @property
     def arguments(self) -> Path:
@@ -84,7 +92,11 @@ class Room:
         lock = os.open(unfinished / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
         _lock(lock)
         unfinished.rename(self.path)
-        self.close = weakref.finalize(self, _leave, self.path, lock)
+        self.close = weakref.finalize(self, _leave, self.path, lock, os.getpid())
+
+    @property
+    def settings(self) -> Path:
+        return self.path / "etc"
 
     def private(self, arguments: Json) -> Private:
         private = Private(self.path / str(next(self._numbers)))
@@ -124,9 +136,10 @@ def _lock(lock: int) -> bool:
     return True
 
 
-def _leave(path: Path, lock: int) -> None:
-    remove(path)
-    os.close(lock)
+def _leave(path: Path, lock: int, owner: int) -> None:
+    if os.getpid() == owner:  # not a fork of it
+        remove(path)
+        os.close(lock)
 
 
 def remove(path: Path) -> None:
@@ -137,7 +150,19 @@ def remove(path: Path) -> None:
         return
     except (OSError, RecursionError):
         script = 'chmod -R u+rwX -- "$1"; rm -rf -- "$1"'
-        subprocess.run(["/bin/sh", "-c", script, "sh", str(path)], capture_output=True)
+        argv = ["/bin/sh", "-c", script, "sh", str(path)]
+        subprocess.run(argv, capture_output=True)  # noqa: S603 - nothing of it is a stranger's
+
+
+async def removed(path: Path) -> None:
+    """At once if it holds no more than what we put there; else by a thread, it may take long."""
+    try:
+        for each in (path / "arguments.json", path / "answer.json"):
+            each.unlink(missing_ok=True)
+        for each in (path / "output", path / "tmp", path):
+            each.rmdir()
+    except OSError:
+        await asyncio.to_thread(remove, path)
 
 
 def size_of(folder: Path) -> tuple[int, int]:
@@ -152,8 +177,10 @@ def size_of(folder: Path) -> tuple[int, int]:
                     size += entry.stat(follow_symlinks=False).st_blocks * 512
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
-        except OSError:  # it is being removed while we look
-            continue
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:  # nested so deeply that nobody can look there
+                return size, MAX_FILES + 1
+            continue  # it is being removed while we look
     return size, files
 
 
@@ -192,7 +219,7 @@ def _artifacts(folder: int, name: str) -> tuple[tuple[Artifact, ...], int]:
         return (), 0
     try:
         for root, folders, names, here in os.fwalk(".", dir_fd=output, follow_symlinks=False):
-            folders.sort()
+            folders[:] = sorted(folders) if root.count(os.sep) < MAX_DEPTH else []
             for each in sorted(names):
                 content = None
                 if len(found) < MAX_ARTIFACTS:
@@ -218,7 +245,7 @@ def _content(folder: int, name: str, most: int) -> bytes | int | None:
         file = os.open(name, _READ, dir_fd=folder)
     except OSError:
         return None
-    with open(file, "rb") as opened:
+    with os.fdopen(file, "rb") as opened:
         found = os.fstat(file)
         if not stat.S_ISREG(found.st_mode):
             return None

@@ -13,7 +13,9 @@ from typing import NamedTuple
 import anyio
 
 from pegboard.calls import Outcome
+from pegboard.execute.groups import Group
 from pegboard.execute.job import Limits
+from pegboard.execute.marks import kill_marked
 from pegboard.execute.output import Output
 from pegboard.execute.room import MAX_FILES, size_of
 
@@ -21,7 +23,7 @@ LINGER = 0.25
 """Its output may be held open by a descendant after it has ended."""
 GRACE = 0.2
 """Between asking it to end and ending it."""
-UNTIL_REAPED = 0.5
+UNTIL_GONE = 0.5
 _LOOK = 0.1
 _PATIENCE = 0.002
 _CHUNK = 1 << 16
@@ -42,6 +44,7 @@ class Running:
         *,
         limits: Limits,
         folder: Path,
+        group: Group | None = None,
         cwd: Path | None = None,
         pass_fds: Sequence[int] = (),
     ) -> None:
@@ -50,12 +53,13 @@ class Running:
         self.stopped: Stop | None = None
         self._limits = limits
         self._folder = folder
+        self._group = group
         self._loop = asyncio.get_running_loop()
         self._over = asyncio.Event()
         self._open: dict[int, Output] = {}
         self._exited = self._reaped = False
         self._timers: list[asyncio.TimerHandle] = []
-        self._process = subprocess.Popen(
+        self._process = subprocess.Popen(  # noqa: S603 - to run what strangers wrote is its purpose
             argv,
             env=environment,
             cwd=cwd,
@@ -138,8 +142,10 @@ class Running:
         if not self._exited and self._has_exited():
             self._let_linger()
         size, files = size_of(self._folder)
+        if self._group is not None:
+            size = max(size, self._group.written())
         if size > self._limits.written_bytes:
-            self._too_much("to its folder")
+            self._too_much("to its folders")
         elif files > MAX_FILES:
             self._stop(Outcome.KILLED, f"it made more than {MAX_FILES:,} files in its folder")
         elif not self._over.is_set():
@@ -165,8 +171,8 @@ class Running:
             self.stopped = Stop(outcome, error)
         self._over.set()
 
-    async def end(self, kill_all: Callable[[], None], *, ask: bool) -> None:
-        """Afterwards nothing of it runs. `ask`: it may first end by itself; else it is killed."""
+    async def end(self, run: str, *, ask: bool) -> None:
+        """Afterwards nothing of it runs. `ask`: it may first end by itself, else it is killed."""
         for timer in self._timers:
             timer.cancel()
         try:
@@ -174,13 +180,20 @@ class Running:
                 if ask and not self._has_exited():
                     self._signal(signal.SIGTERM)
                     await _until(self._has_exited, GRACE)
-                self._signal(signal.SIGKILL)
-                kill_all()
-                await _until(self._is_reaped, UNTIL_REAPED)
+                self._kill(run, thoroughly=ask or not self._exited)
+                await _until(self._is_reaped, UNTIL_GONE)
+                if self._group is not None:
+                    await _until(self._group.remove, UNTIL_GONE)
         finally:
-            self._signal(signal.SIGKILL)
+            self._kill(run, thoroughly=False)
             self._let_go()
-            kill_all()
+
+    def _kill(self, run: str, *, thoroughly: bool) -> None:
+        self._signal(signal.SIGKILL)
+        if self._group is not None:
+            self._group.kill()
+        elif thoroughly:
+            kill_marked(run)
 
     def _signal(self, number: signal.Signals) -> None:
         """To its process group, whose number nobody else has before it is reaped."""

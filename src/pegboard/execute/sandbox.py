@@ -7,6 +7,7 @@ is the host's own: services on loopback can be reached by it.
 """
 
 import subprocess
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from shutil import which
@@ -28,6 +29,12 @@ FOR_THE_NETWORK = (
     "/etc/crypto-policies",
 )
 NOBODY = "65534"
+MADE_SETTINGS = {
+    "passwd": f"nobody:x:{NOBODY}:{NOBODY}:nobody:/tmp:/bin/sh\n",
+    "group": f"nogroup:x:{NOBODY}:\n",
+    "hosts": "127.0.0.1 localhost\n::1 localhost\n",
+}
+"""Instead of the host's, which name its users and its neighbours."""
 PRIVATE_TMP = "/tmp"  # noqa: S108 - a place inside the sandbox
 
 _NAMESPACES = (
@@ -39,6 +46,8 @@ _ROOT = Path("/")
 _NEVER = (Path("/proc"), Path("/dev"), Path("/sys"))
 """A process has these of its own, or not at all, whatever is granted."""
 _PROBE_SECONDS = 10.0
+_WITHOUT = "do not require a sandbox"
+_INSTALL = f"install it (such as by apt install bubblewrap), or {_WITHOUT}"
 _LEAST_ROOM = "65536"
 
 
@@ -53,6 +62,8 @@ class View(NamedTuple):
     environment: Mapping[str, str]
     folder: Path
     """Where it begins."""
+    settings: Path
+    """Files for its /etc, made by `write_settings`."""
     tmp_bytes: int
     """How much fits into its /tmp, and as much into its shared memory."""
 
@@ -71,20 +82,37 @@ class Bubblewrap(NamedTuple):
 def find_bubblewrap(search_path: str) -> Bubblewrap:
     """Looks for it and tries it: some hosts have it and forbid what it needs."""
     path = which("bwrap", path=search_path)
+    if sys.platform != "linux":
+        return Bubblewrap(reason=f"bubblewrap needs Linux: {_WITHOUT}")
     if path is None:
-        return Bubblewrap(reason="bubblewrap (bwrap) is not installed")
+        return Bubblewrap(reason=f"bubblewrap (bwrap) is not installed: {_INSTALL}")
     reason = ""
     for no_userns in (True, False):
         tried = Bubblewrap(path, no_userns)
-        argv = [path, *_confinement(tried, network=False), *_system(), "--", "/bin/true"]
+        argv = [path, *_confinement(tried, network=False), *_system(), "--proc", "/proc"]
         try:
-            ran = subprocess.run(argv, capture_output=True, timeout=_PROBE_SECONDS, env={})
+            ran = subprocess.run(  # noqa: S603 - bubblewrap itself, as it was found
+                [*argv, "--", "/bin/true"], capture_output=True, timeout=_PROBE_SECONDS, env={}
+            )
         except (OSError, subprocess.TimeoutExpired) as error:
-            return Bubblewrap(reason=f"bubblewrap does not work on this host: {error}")
+            return _unusable(str(error))
         if ran.returncode == 0:
             return tried
         reason = ran.stderr.decode("utf-8", "replace").strip() or f"exit code {ran.returncode}"
-    return Bubblewrap(reason=f"bubblewrap does not work on this host: {reason}")
+    return _unusable(reason)
+
+
+def _unusable(reason: str) -> Bubblewrap:
+    return Bubblewrap(
+        reason=f"bubblewrap does not work on this host ({reason}): let users make namespaces, "
+        f"or {_WITHOUT}"
+    )
+
+
+def write_settings(folder: Path) -> None:
+    folder.mkdir(mode=0o700)
+    for name, text in MADE_SETTINGS.items():
+        (folder / name).write_text(text)
 
 
 def arguments(bubblewrap: Bubblewrap, view: View) -> list[str]:
@@ -96,6 +124,7 @@ def arguments(bubblewrap: Bubblewrap, view: View) -> list[str]:
         *_confinement(bubblewrap, network=grants.network),
         *_system(),
         *_each("--ro-bind-try", SETTINGS),
+        *_made(view.settings),
         *(_each("--ro-bind-try", FOR_THE_NETWORK) if grants.network else ()),
         *("--proc", "/proc", "--dev", "/dev"),
         *("--size", str(view.tmp_bytes), "--tmpfs", "/dev/shm"),  # noqa: S108
@@ -106,7 +135,8 @@ def arguments(bubblewrap: Bubblewrap, view: View) -> list[str]:
         *_masks([path for path in hidden if _is_inside_any(path, own)]),
         *("--bind", str(view.private), str(view.private)),
         *("--dir", str(view.folder), "--chdir", str(view.folder)),
-        *("--remount-ro", "/dev", "--remount-ro", "/"),
+        # For a process of root's, the kernel's settings in /proc/sys are its own files.
+        *("--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"),
         *(part for pair in view.environment.items() for part in ("--setenv", *pair)),
     ]
 
@@ -127,6 +157,11 @@ def _system() -> Iterator[str]:
             yield from ("--symlink", str(path.readlink()), name)
         elif path.is_dir():
             yield from ("--ro-bind", name, name)
+
+
+def _made(settings: Path) -> Iterator[str]:
+    for name in MADE_SETTINGS:
+        yield from ("--ro-bind", str(settings / name), f"/etc/{name}")
 
 
 def _granted(grants: Grants) -> Iterator[str]:

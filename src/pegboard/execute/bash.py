@@ -1,0 +1,160 @@
+"""Shell scripts as tools.
+
+A script gets each argument as a variable, and all of them in a JSON file; never in its command
+line, where a shell would take part of a value for a command. What it prints is its result.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from shutil import which
+from typing import NamedTuple
+
+from pegboard.calls import CallResult, Outcome
+from pegboard.content import Json
+from pegboard.errors import SecretMissing
+from pegboard.execute.job import Job
+from pegboard.execute.process import SEARCH_PATH, Command, Processes, Ran
+from pegboard.execute.secrets import environment_of
+from pegboard.model import Item
+
+MAX_VARIABLE = 100_000
+"""Bytes; the kernel takes little more. Longer arguments are only in the file."""
+MAX_VARIABLES = 1_000_000
+"""Bytes of all together."""
+
+Unpack = Callable[[Item], Path]
+
+
+class _Unusable(ValueError):
+    """Arguments that no environment can hold."""
+
+
+class BashExecutor:
+    def __init__(self, processes: Processes, unpack: Unpack) -> None:
+        """`unpack` gives the folder that has the files of an item."""
+        self._processes = processes
+        self._unpack = unpack
+        self._shell = which("bash", path=SEARCH_PATH) or "/bin/sh"
+
+    async def run(self, job: Job) -> CallResult:
+        try:
+            environment = environment_of(job.item.executor, job.secrets)
+            environment |= _variables(job.arguments)
+            folder = await asyncio.to_thread(self._unpack, job.item)
+        except SecretMissing as missing:
+            return CallResult(Outcome.UNAVAILABLE, error=str(missing))
+        except _Unusable as unusable:
+            return CallResult(Outcome.INVALID_ARGUMENTS, error=str(unusable))
+        except OSError as error:
+            return CallResult(Outcome.UNAVAILABLE, error=f"its files cannot be unpacked: {error}")
+        name = str(job.item.executor.get("entrypoint", ""))
+        script = folder / name
+        if not script.is_file() or not script.resolve().is_relative_to(folder.resolve()):
+            return CallResult(
+                Outcome.UNAVAILABLE,
+                error=f"there is no file {name!r} among the tool's files: correct its entrypoint",
+            )
+        argv = (self._shell, str(script), *_fixed(job.item.executor))
+        ran = await self._processes.run(Command(argv, folder, environment), job)
+        return _result(ran, job)
+
+
+def _fixed(config: Json) -> tuple[str, ...]:
+    said = config.get("args")
+    return tuple(map(str, said)) if isinstance(said, list | tuple) else ()
+
+
+def _variables(arguments: Json) -> dict[str, str]:
+    found: dict[str, str] = {}
+    named: dict[str, str] = {}
+    room = MAX_VARIABLES
+    for name, value in arguments.items():
+        variable = "ARG_" + re.sub(r"[^A-Za-z0-9]", "_", name).upper()
+        if variable in named:
+            raise _Unusable(
+                f"the arguments {named[variable]!r} and {name!r} would both be {variable}: "
+                "leave one of them out"
+            )
+        named[variable] = name
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        size = _size(name, text)
+        if size <= MAX_VARIABLE and size <= room:
+            found[variable] = text
+            room -= size
+    return found
+
+
+def _size(name: str, text: str) -> int:
+    if "\0" in text:
+        raise _Unusable(
+            f"the argument {name!r} holds a zero byte, which no variable can: remove it"
+        )
+    try:
+        return len(text.encode())
+    except UnicodeEncodeError:
+        raise _Unusable(f"the argument {name!r} is not valid Unicode: correct it") from None
+
+
+class _Answer(NamedTuple):
+    text: str
+    structured: Json | None
+    logs: str
+
+
+def _result(ran: Ran, job: Job) -> CallResult:
+    if ran.outcome is Outcome.UNAVAILABLE:
+        return CallResult(ran.outcome, error=ran.error, logs=ran.stderr)
+    text, structured, logs = _answer(ran, wants_json=bool(job.item.output_schema))
+    outcome, error = ran.outcome, ran.error
+    if outcome is Outcome.OK and structured is None and ran.cut and job.item.output_schema:
+        outcome = Outcome.FAILED
+        error = (
+            f"it printed more than the {job.limits.log_bytes:,} bytes that are kept, so that its "
+            "result is lost: let it write the result to the file that $PEGBOARD_ANSWER names"
+        )
+    return CallResult(
+        outcome,
+        ({"type": "text", "text": text},) if text else (),
+        structured,
+        error,
+        logs=logs,
+        artifacts=ran.artifacts,
+        sandbox=ran.sandbox,
+    )
+
+
+def _answer(ran: Ran, *, wants_json: bool) -> _Answer:
+    """The file before what was printed, which is then only on the way."""
+    if ran.answer is None:
+        value = _json(ran.stdout)
+        plain = not isinstance(value, Mapping) and not wants_json
+        return _Answer(ran.stdout, None if plain else _object(value), ran.stderr)
+    text = ran.answer.decode("utf-8", "replace").strip()
+    logs = "\n".join(part for part in (ran.stdout, ran.stderr) if part)
+    if (value := _json(text)) is _NO_JSON:
+        complaint = "what it wrote to the file that $PEGBOARD_ANSWER names is no JSON"
+        return _Answer(ran.stdout, None, f"{ran.stderr}\n{complaint}".strip())
+    return _Answer(text, _object(value), logs)
+
+
+_NO_JSON = object()
+
+
+def _json(text: str) -> object:
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return _NO_JSON
+
+
+def _refuse(name: str) -> object:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _object(value: object) -> Json | None:
+    if value is _NO_JSON:
+        return None
+    return value if isinstance(value, dict) else {"result": value}

@@ -1,0 +1,231 @@
+"""Control groups: limits that hold for a process and its descendants together.
+
+One group per run, below Pegboard's own group, in either version of the kernel's interface. Version
+2 lets a group with processes in it have no groups with limits below it, so there it is made beside
+Pegboard's own, where that place is ours: delegated by systemd, or owned by the user. Where none
+can be made, the limits of single processes (`limiting`) are all there is: then nothing counts the
+processes of a run that is root's.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from pegboard.execute.job import Limits
+
+CONTROLLERS = ("pids", "memory", "cpu")
+HELPERS = 2
+"""Processes of bubblewrap itself in each group."""
+
+_PREFIX = "pegboard-"
+_PERIOD = 100_000
+_ROUNDS = 50
+
+
+class Group(NamedTuple):
+    """That of one run: one folder in version 2, one for each controller in version 1."""
+
+    folders: Mapping[str, Path]
+    unified: bool
+
+    @property
+    def entrances(self) -> tuple[str, ...]:
+        """Files that a process writes 0 to when it enters.
+
+        As a thread of its own in version 1: a whole process has to wait for the kernel there.
+        """
+        name = "cgroup.procs" if self.unified else "tasks"
+        return tuple(f"{folder}/{name}" for folder in dict.fromkeys(self.folders.values()))
+
+    @property
+    def limits_memory(self) -> bool:
+        return "memory" in self.folders
+
+    def ran_out_of_memory(self) -> bool:
+        name = "memory.events" if self.unified else "memory.oom_control"
+        return "memory" in self.folders and _count(self.folders["memory"] / name, "oom_kill") > 0
+
+    def ran_out_of_processes(self) -> bool:
+        return "pids" in self.folders and _count(self.folders["pids"] / "pids.events", "max") > 0
+
+    def written(self) -> int:
+        """Bytes on their way to a disk, also those of files that have no name any more."""
+        return sum(_written(pid) for pid in self._pids())
+
+    def kill(self) -> None:
+        """Everything in it; nothing new can begin."""
+        if self.unified:
+            _write(next(iter(self.folders.values())) / "cgroup.kill", "1")
+        elif "pids" in self.folders:
+            _write(self.folders["pids"] / "pids.max", "0")
+        for _ in range(_ROUNDS):
+            pids = self._pids()
+            for pid in pids:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+            if not pids:
+                return
+
+    def remove(self) -> bool:
+        """Whether it is gone: it cannot go while a process in it is still dying."""
+        for folder in dict.fromkeys(self.folders.values()):
+            try:
+                folder.rmdir()
+            except FileNotFoundError:
+                continue
+            except OSError:
+                return False
+        return True
+
+    def _pids(self) -> list[int]:
+        folder = next(iter(self.folders.values()))
+        return [int(line) for line in _read(folder / "cgroup.procs").split()]
+
+
+class Groups(NamedTuple):
+    """Where groups can be made."""
+
+    bases: Mapping[str, Path]
+    """By controller; in version 2 all the same."""
+    unified: bool
+
+    def make(self, name: str, limits: Limits) -> Group | None:
+        """None where it turns out that none can be made."""
+        folders: dict[str, Path] = {}
+        for controller, base in self.bases.items():
+            folder = base / f"{_PREFIX}{name}"
+            with suppress(OSError):
+                folder.mkdir(exist_ok=self.unified)
+                folders[controller] = folder
+        for controller, folder in folders.items():
+            for file, value in _settings(controller, limits, unified=self.unified):
+                _write(folder / file, value)
+        return Group(folders, self.unified) if folders else None
+
+    def left_by(self, room: str) -> Iterator[Group]:
+        """Groups whose owner is gone."""
+        found: dict[str, dict[str, Path]] = {}
+        for controller, base in self.bases.items():
+            for folder in base.glob(f"{_PREFIX}{room}-*"):
+                found.setdefault(folder.name, {})[controller] = folder
+        for folders in found.values():
+            yield Group(folders, self.unified)
+
+
+def find_groups() -> Groups | None:
+    """Tries to make one: that the files are there does not mean that they can be written."""
+    if sys.platform != "linux":
+        return None
+    own, mounts = _own(_read(Path("/proc/self/cgroup"))), _read(Path("/proc/self/mountinfo"))
+    places = _places(own, mounts)
+    bases = {name: places[name] for name in CONTROLLERS if name in places}
+    if not bases and "" in places:
+        return _unified(places[""])
+    usable = {name: base for name, base in bases.items() if _can_make(base)}
+    return Groups(usable, unified=False) if usable else None
+
+
+def _unified(own: Path) -> Groups | None:
+    """In our own group if that may have some with limits, else beside it."""
+    for base in (own, own.parent) if _is_ours(own.parent) else (own,):
+        if not _enabled(base):
+            _write(base / "cgroup.subtree_control", " ".join(f"+{name}" for name in CONTROLLERS))
+        if (enabled := _enabled(base)) and _can_make(base):
+            return Groups(dict.fromkeys(enabled, base), unified=True)
+    return None
+
+
+def _enabled(base: Path) -> list[str]:
+    said = _read(base / "cgroup.subtree_control").split()
+    return [name for name in CONTROLLERS if name in said]
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether nobody else, such as systemd, makes groups there."""
+    try:
+        if os.geteuid() != 0:
+            return (folder / "cgroup.procs").stat().st_uid == os.geteuid()
+        return any(name.endswith(".delegate") for name in os.listxattr(folder))
+    except OSError:
+        return False
+
+
+def _can_make(base: Path) -> bool:
+    probe = base / f"{_PREFIX}probe-{os.getpid()}"
+    try:
+        probe.mkdir()
+        probe.rmdir()
+    except OSError:
+        return False
+    return True
+
+
+def _own(text: str) -> dict[str, str]:
+    """Our group by controller, from lines such as `4:memory:/a/b`; version 2 has no name."""
+    found: dict[str, str] = {}
+    for line in text.splitlines():
+        _, names, path = line.split(":", 2)
+        found |= dict.fromkeys(names.split(","), path)
+    return found
+
+
+def _places(own: Mapping[str, str], mounts: str) -> dict[str, Path]:
+    """Our group as a folder, by controller. A container is shown only a part of the tree."""
+    found: dict[str, Path] = {}
+    for line in mounts.splitlines():
+        before, _, after = line.partition(" - ")
+        _, _, _, root, point = before.split(" ")[:5]
+        kind, _, options = after.split(" ")[:3]
+        names = {"cgroup": options.split(","), "cgroup2": [""]}.get(kind, [])
+        for name in names:
+            if name in own and name not in found:
+                inside = own[name].removeprefix(root.rstrip("/")).lstrip("/")
+                found[name] = Path(point) / inside
+    return {name: path for name, path in found.items() if path.is_dir()}
+
+
+def _settings(controller: str, limits: Limits, *, unified: bool) -> list[tuple[str, str]]:
+    quota = max(1_000, int(limits.cpus * _PERIOD))
+    memory = str(limits.memory_bytes)
+    match controller, unified:
+        case "pids", _:
+            return [("pids.max", str(limits.processes + HELPERS))]
+        case "memory", True:
+            swap = ("memory.swap.max", "0")
+            return [("memory.max", memory), swap, ("memory.oom.group", "1")]
+        case "memory", False:
+            return [("memory.limit_in_bytes", memory), ("memory.memsw.limit_in_bytes", memory)]
+        case "cpu", True:
+            return [("cpu.max", f"{quota} {_PERIOD}")]
+        case _:
+            return [("cpu.cfs_period_us", str(_PERIOD)), ("cpu.cfs_quota_us", str(quota))]
+
+
+def _count(file: Path, name: str) -> int:
+    for line in _read(file).splitlines():
+        key, _, value = line.partition(" ")
+        if key == name:
+            return int(value)
+    return 0
+
+
+def _written(pid: int) -> int:
+    file = Path(f"/proc/{pid}/io")
+    return _count(file, "write_bytes:") - _count(file, "cancelled_write_bytes:")
+
+
+def _read(file: Path) -> str:
+    """Nothing if it cannot be read: processes end while we look."""
+    try:
+        return file.read_text()
+    except OSError:
+        return ""
+
+
+def _write(file: Path, value: str) -> None:
+    with suppress(OSError):
+        file.write_text(value)
