@@ -84,7 +84,7 @@ def test_an_own_number_has_to_come_after_the_latest(board):
         ({"executor_config": {"entrypoint": "x.py"}}, "no such file"),
         ({"description": "hidden \u202e text"}, "U+202E"),
         ({"input_schema": {"type": "object"}}, "both parameters and input_schema"),
-        ({"permissions": ["fly everywhere"]}, "fly"),
+        ({"permissions": ["read everywhere"]}, "everywhere"),
         ({"tool_id": "a/b"}, "tool_id"),
     ],
 )
@@ -112,7 +112,7 @@ def test_a_near_duplicate_is_told_of_the_one_that_is_there(board):
     for said in ({"tool_id": "paper_folder"}, {"category": "crafts"}):
         alike = make(board, **said)
         assert (alike.state, alike.entry) == ("alike", None)
-        assert [hit.id for hit in alike.alike] == [ID]
+        assert ID in [hit.id for hit in alike.alike]
         assert make(board, anyway=True, **said).state == "created"
     other = make(board, tool_id="boil_water", description="Boil a litre of water for tea.")
     assert other.state == "created"

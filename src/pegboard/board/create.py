@@ -37,8 +37,8 @@ from pegboard.text import name_key
 
 MANIFEST = "tool.yaml"
 FIRST = "1.0.0"
-SAME_THING = 0.9
-"""A tool whose description as a query finds another with this score may do the same."""
+SAME_THING = 0.88
+"""A description that finds another tool so surely may be that of a tool for the same; scores end at\n0.9. It costs whoever means something else one more call."""
 MOST_ALIKE = 3
 
 _NUMBER = re.compile(r"([0-9]+)\.([0-9]+)\.([0-9]+)(.*)", re.DOTALL)
@@ -69,7 +69,7 @@ class Created(NamedTuple):
 
 
 class Search(Protocol):
-    def __call__(self, query: str, *, limit: int, filters: Filters) -> Answer: ...
+    def __call__(self, query: str, *, limit: int, filters: Filters, threshold: float) -> Answer: ...
 
 
 class Making(NamedTuple):
@@ -129,14 +129,17 @@ class Making(NamedTuple):
         """Those that do the same, as far as names and descriptions tell."""
         first = item.description.strip().partition("\n\n")[0]
         tools = Filters(kinds=(Kind.TOOL,))
-        hits = self.search(first or item.name, limit=2 * MOST_ALIKE, filters=tools).hits
-        return tuple(
-            hit
-            for hit in hits
-            if hit.score >= SAME_THING
-            or name_key(hit.name) == name_key(item.name)
-            or likeness((hit.name, hit.description), (item.name, item.description)) >= ALIKE
-        )[:MOST_ALIKE]
+        asked = first or item.name
+        hits = self.search(asked, limit=2 * MOST_ALIKE, filters=tools, threshold=0.0).hits
+        others = [hit for hit in hits if hit.id != item.id]
+        return tuple(hit for hit in others if _is_like(hit, item))[:MOST_ALIKE]
+
+
+def _is_like(hit: Hit, item: Item) -> bool:
+    if hit.score >= SAME_THING or name_key(hit.name) == name_key(item.name):
+        return True
+    with_names = likeness((hit.name, hit.description), (item.name, item.description))
+    return max(with_names, likeness(("", hit.description), ("", item.description))) >= ALIKE
 
 
 def _candidate(draft: Draft, item_id: ItemId, namespace: str, version: str) -> Candidate:
