@@ -12,12 +12,12 @@ from pegboard.settings import DECISIONS, RunSettings, Settings
 
 if TYPE_CHECKING:
     from pegboard.board.run import Running
+    from pegboard.board.upstream import Upstream
     from pegboard.calls import ServerState
     from pegboard.execute.job import Executor, Limits
     from pegboard.execute.policy import Rules
     from pegboard.execute.sessions import Sessions
     from pegboard.ports import Store
-    from pegboard.board.upstream import Upstream
 
 
 def open_sessions(
