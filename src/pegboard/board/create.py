@@ -38,8 +38,8 @@ from pegboard.text import name_key
 MANIFEST = "tool.yaml"
 FIRST = "1.0.0"
 SAME_THING = 0.88
-"""Where a description finds another tool so surely, that one may be for the same. Scores end at 0.9;
-whoever means something else has to call once more."""
+"""Where a description finds another tool so surely, that one may be for the same. Scores end at
+0.9. Whoever means something else has to call once more."""
 MOST_ALIKE = 3
 
 _NUMBER = re.compile(r"([0-9]+)\.([0-9]+)\.([0-9]+)(.*)", re.DOTALL)
