@@ -78,8 +78,11 @@ SELECT namespace, kind, key, source_hash, name, (SELECT min(key) FROM fingerprin
 INSERT INTO knowledge_relationships (namespace, from_zettel_id, to_zettel_id, relationship_type)
 SELECT namespace, id, id, 'itself' FROM items WHERE kind = 'knowledge';
 INSERT INTO kiwi_nulls (item_key, namespace, columns) SELECT key, namespace, ARRAY[name] FROM items;
+INSERT INTO item_runs (namespace, uid, item_key, item_id, version, at, outcome, seconds, who)
+SELECT namespace, gen_random_uuid(), key, id, '1.0.0', now(), 'ok', 1, who
+FROM items, unnest(ARRAY['alice', 'bob', 'cli']) AS each (who);
 """
-"""For each item what is not written otherwise: a task for another model, and so on."""
+"""For each item what is not written otherwise: a task for another model, runs, and so on."""
 
 
 def items_of(hung: Hung, **fields: object) -> list[Item]:

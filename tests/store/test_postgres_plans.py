@@ -4,6 +4,7 @@ They are those of the statements that are really run, with the values they are r
 """
 
 import re
+import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -12,7 +13,10 @@ import pytest
 from nearest_parts import gauss
 
 from making import make_item
-from pegboard.model import Filters, Fingerprint, ItemId, Task, WordQuery
+from pegboard.calls import Outcome
+from pegboard.content import Version
+from pegboard.model import Filters, Fingerprint, Item, ItemId, Task, WordQuery
+from pegboard.runs import Run
 from pegboard.store.postgres import database
 from pegboard.store.postgres.store import PostgresStore
 from pegboard.text import TEXT_VERSION
@@ -41,6 +45,15 @@ SELECT namespace, key, 'uses', 'tool' || key + 200, key + 200, namespace FROM it
 WHERE key <= {ITEMS} - 200;
 INSERT INTO item_history (namespace, item_key, item_id, event)
 SELECT namespace, key, id, 'missing' FROM items;
+INSERT INTO item_runs (namespace, uid, item_key, item_id, version, at, outcome, seconds, who)
+SELECT namespace, gen_random_uuid(), key, id, '', now() - key * interval '1 second', 'ok', 1, ''
+FROM items;
+INSERT INTO item_versions (namespace, item_key, version, manifest, content_hash)
+SELECT namespace, key, number, '{{}}', 'hash'
+FROM items, unnest(ARRAY['1.0.0', '1.1.0']) AS each (number);
+INSERT INTO version_files (namespace, version_key, path, media_type, sha256, size_bytes, content)
+SELECT namespace, key, 'main.py', 'text/plain', encode(sha256(''), 'hex'), 0, ''
+FROM item_versions;
 INSERT INTO fingerprints (provider, model, dimension, text_version)
 VALUES ('test', 'embedded', {DIMENSION}, {TEXT_VERSION}),
   ('test', 'queued', {DIMENSION}, {TEXT_VERSION}), ('test', 'tried', {DIMENSION}, {TEXT_VERSION});
@@ -65,7 +78,7 @@ WATCHED = (
 )
 LARGE = (
     "items|item_terms|item_texts|tool_texts|vectors|tool_vectors|embedding_tasks|word_variants"
-    "|item_links|item_history"
+    "|item_links|item_history|item_runs|item_versions|version_files"
 )
 
 
@@ -110,6 +123,20 @@ def task_of(store: PostgresStore, key: int) -> Task:
 
 def words(*terms: str) -> WordQuery:
     return WordQuery(terms, terms)
+
+
+def run_of(item_id: str, namespace: str) -> Run:
+    return Run(namespace, ItemId(item_id), "", time.time(), Outcome.OK, 1.0)
+
+
+def versioned(number: str) -> Item:
+    return make_item(
+        "tool600",
+        id=ItemId("mcptools:c0:tool600"),
+        namespace="n0",
+        source="source0",
+        version=Version(number, "hash"),
+    )
 
 
 NOWHERE = Filters(namespaces=("n7",))
@@ -234,6 +261,30 @@ STEPS: dict[str, tuple[Callable[[PostgresStore], object], list[str]]] = {
     "describe": (
         lambda s: s.curation.describe(s.index.entries([11])[11], "Mine.", "me", QUEUED),
         ["items_pkey|items_seen", "item_history_item"],
+    ),
+    "record a run": (
+        lambda s: s.runs.record(run_of("mcptools:c0:tool400", "n0")),
+        ["items_namespace_id_key|items_id"],
+    ),
+    "forget runs": (lambda s: s.runs.prune(0.0), ["item_runs_at"]),
+    "runs": (lambda s: s.runs.recent(), ["item_runs_at"]),
+    "runs of an item": (lambda s: s.runs.recent("mcptools:c0:tool400"), ["item_runs_item"]),
+    "counts of runs": (lambda s: s.runs.counts("mcptools:c0:tool400"), ["item_runs_item"]),
+    "put a version": (
+        lambda s: s.items.put([versioned("1.2.0")], None, fixed=True),
+        ["item_versions_item_key_version_namespace_key"],
+    ),
+    "put a version again": (
+        lambda s: s.items.put([versioned("1.1.0")], None, rewrite=True),
+        ["item_versions_item_key_version_namespace_key", "version_files_version_key_path"],
+    ),
+    "versions": (
+        lambda s: s.items.versions(ItemId("mcptools:c1:tool401"), "n1"),
+        ["item_versions_item_key_version_namespace_key"],
+    ),
+    "a version": (
+        lambda s: s.items.version(ItemId("mcptools:c1:tool401"), "n1", "1.0.0"),
+        ["item_versions_item_key_version_namespace_key", "version_files_version_key_path"],
     ),
     "scores by meaning": (
         lambda s: s.index.vector_scores(gauss("q", DIMENSION), EMBEDDED, [7, 8, 9]),

@@ -76,7 +76,12 @@ def test_functions_with_the_rights_of_the_owner_are_few_and_look_nowhere_else_fo
         "SELECT proname, proconfig FROM pg_proc"
         " WHERE pronamespace = current_schema()::regnamespace AND prosecdef ORDER BY 1",
     )
-    assert [name for name, _ in rows] == ["caller_claims", "item_by_id", "open_matching_keys"]
+    assert [name for name, _ in rows] == [
+        "caller_claims",
+        "forget_old_runs",
+        "item_by_id",
+        "open_matching_keys",
+    ]
     for name, settings in rows:
         [path] = [each for each in settings or () if each.startswith("search_path=")]
         assert path.endswith(", pg_temp"), name  # where else it would come first
