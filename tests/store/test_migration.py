@@ -8,8 +8,10 @@ import pytest
 from making import entry_of, make_item, word_hits
 from pegboard.app import Pegboard
 from pegboard.board.find import Ask, FindSettings, find
-from pegboard.calls import OnChange
+from pegboard.calls import OnChange, Outcome
+from pegboard.content import Version
 from pegboard.model import Filters, Mode, PutReport
+from pegboard.runs import Run
 from pegboard.settings import EmbedSettings, Settings
 from pegboard.store.planning import content_hash
 from pegboard.store.queries import migrations
@@ -166,5 +168,26 @@ def test_what_was_held_back_before_there_was_a_word_for_it_still_is(tmp_path):
     assert store.items.approve([change.entry], None) == 1
     assert [hit.id for hit in word_hits(store, ["send"])] == [item.id]
     assert (change.entry.item.links, change.entry.item.permissions) == ((), ())
+    assert store.check() == []
+    store.close()
+
+
+def test_a_board_from_before_runs_remembers_them_and_keeps_the_version_it_has(tmp_path):
+    item = make_item("send", version=Version("1.0.0", "old"))
+    connection = _made(tmp_path / "board.db", 9)
+    _put_as_of_old(connection, 1, item, TEXT_VERSION)
+    connection.execute(
+        "INSERT INTO item_versions (item_key, version, manifest, content_hash, created_at)"
+        " VALUES (1, '1.0.0', '{}', 'old', 0)"
+    )
+    connection.close()
+    store = SqliteStore(tmp_path / "board.db")
+    assert store.runs.recent() == []
+    store.runs.record(Run("public", item.id, "1.0.0", time.time(), Outcome.OK, 0.5))
+    assert store.runs.counts(item.id).ok == 1
+    assert entry_of(store, item).item == item
+    store.items.put([item._replace(version=Version("1.1.0", "new"))], None)
+    assert [line.number for line in store.items.versions(item.id, "public")] == ["1.1.0", "1.0.0"]
+    assert store.items.version(item.id, "public", "1.0.0") == item.version
     assert store.check() == []
     store.close()

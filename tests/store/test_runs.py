@@ -18,8 +18,7 @@ from pegboard.runs import KEPT_SECONDS, Run, RunCounts
 from pegboard.store import running
 from pegboard.store.postgres.opening import upgrade
 from pegboard.store.postgres.store import PostgresStore
-from pegboard.store.queries import load, migrations
-from pegboard.store.sqlite.opening import APPLICATION_ID
+from pegboard.store.queries import load
 from pegboard.store.sqlite.store import SqliteStore
 
 SEND = make_item("send")
@@ -282,26 +281,6 @@ def test_runs_are_looked_up_by_an_index_and_not_sorted(sqlite_store, name, index
     plan = str(sqlite_store.database.rows(said, params))
     assert index in plan
     assert "TEMP B-TREE" not in plan
-
-
-# Boards of before.
-
-
-def test_a_board_in_a_file_from_before_gets_its_table_and_keeps_all_else(tmp_path):
-    path = tmp_path / "board.db"
-    with closing(SqliteStore(path, create=True)) as made:
-        made.items.put([SEND], None)
-        before = entry_of(made, SEND)
-    connection = apsw.Connection(str(path))
-    connection.execute("DROP TABLE item_runs; DELETE FROM migrations WHERE number >= 10")
-    assert connection.pragma("application_id") == APPLICATION_ID
-    connection.close()
-    with closing(SqliteStore(path)) as store:
-        assert store.database.schema == migrations("sqlite")[-1][0]
-        assert entry_of(store, SEND) == before
-        store.runs.record(run_of())
-        assert store.runs.counts(SEND.id).ok == 1
-        assert store.check() == []
 
 
 def test_a_board_on_a_server_from_before_gets_its_table_and_keeps_all_else(empty_database):

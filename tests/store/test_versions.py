@@ -511,21 +511,6 @@ def test_a_put_that_fails_leaves_the_versions_that_were_there(store):
 # Boards of before, and tenants.
 
 
-def test_a_version_of_before_stays_in_a_file_that_is_brought_up_to_date(tmp_path):
-    path = tmp_path / "board.db"
-    with closing(SqliteStore(path, create=True)) as made:
-        made.items.put([item_of("1.0.0"), item_of("", name="post")], None)
-    connection = apsw.Connection(str(path))
-    connection.execute("DROP TABLE item_runs; DELETE FROM migrations WHERE number >= 10")
-    connection.close()
-    with closing(SqliteStore(path)) as store:
-        store.items.put([item_of("1.0.1"), item_of("1.0.0", name="post")], None)
-        assert numbers(store) == ["1.0.1", "1.0.0"]
-        assert numbers(store, make_item("post")) == ["1.0.0"]
-        assert kept(store, "1.0.0") == version("1.0.0")
-        assert store.check() == []
-
-
 def test_a_version_of_before_stays_on_a_server_that_is_brought_up_to_date(empty_database):
     upgrade(empty_database, "here", through=7)
     with psycopg.connect(empty_database) as connection:
