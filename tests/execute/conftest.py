@@ -3,6 +3,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from execute_parts import Pool
+from process_parts import Runs, eventually, open_files
 
 from pegboard.calls import ServerConfig
 
@@ -20,3 +21,15 @@ def pool() -> Iterator[Callable[..., Pool]]:
     yield make
     for each in made:
         each.sessions.close()
+
+
+@pytest.fixture
+def runs(tmp_path) -> Iterator[Runs]:
+    """Runs of scripts, of which nothing may remain."""
+    made = Runs(tmp_path / "runs", PEGBOARD_TEST_SECRET="hush-hush")
+    before = open_files()
+    yield made
+    assert eventually(lambda: not made.left()), made.left()
+    made.processes.close()
+    assert not list(made.scratch.glob("*"))
+    assert open_files() <= before

@@ -9,7 +9,9 @@ processes of a run that is root's.
 
 import os
 import signal
+import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -98,12 +100,13 @@ class Groups(NamedTuple):
         folders: dict[str, Path] = {}
         for controller, base in self.bases.items():
             folder = base / f"{_PREFIX}{name}"
+            (limit, value), *others = _settings(controller, limits, unified=self.unified)
             with suppress(OSError):
                 folder.mkdir(exist_ok=self.unified)
+                (folder / limit).write_text(value)
                 folders[controller] = folder
-        for controller, folder in folders.items():
-            for file, value in _settings(controller, limits, unified=self.unified):
-                _write(folder / file, value)
+            for file, each in others:
+                _write(folder / file, each)
         return Group(folders, self.unified) if folders else None
 
     def left_by(self, room: str) -> Iterator[Group]:
@@ -117,7 +120,7 @@ class Groups(NamedTuple):
 
 
 def find_groups() -> Groups | None:
-    """Tries to make one: that the files are there does not mean that they can be written."""
+    """Tries to make and to enter one: that there are some does not mean that we may."""
     if sys.platform != "linux":
         return None
     own, mounts = _own(_read(Path("/proc/self/cgroup"))), _read(Path("/proc/self/mountinfo"))
@@ -125,7 +128,7 @@ def find_groups() -> Groups | None:
     bases = {name: places[name] for name in CONTROLLERS if name in places}
     if not bases and "" in places:
         return _unified(places[""])
-    usable = {name: base for name, base in bases.items() if _can_make(base)}
+    usable = {name: base for name, base in bases.items() if _can_use(base, "tasks")}
     return Groups(usable, unified=False) if usable else None
 
 
@@ -134,7 +137,7 @@ def _unified(own: Path) -> Groups | None:
     for base in (own, own.parent) if _is_ours(own.parent) else (own,):
         if not _enabled(base):
             _write(base / "cgroup.subtree_control", " ".join(f"+{name}" for name in CONTROLLERS))
-        if (enabled := _enabled(base)) and _can_make(base):
+        if (enabled := _enabled(base)) and _can_use(base, "cgroup.procs"):
             return Groups(dict.fromkeys(enabled, base), unified=True)
     return None
 
@@ -154,14 +157,16 @@ def _is_ours(folder: Path) -> bool:
         return False
 
 
-def _can_make(base: Path) -> bool:
-    probe = base / f"{_PREFIX}probe-{os.getpid()}"
+def _can_use(base: Path, entrance: str) -> bool:
+    probe = base / f"{_PREFIX}probe-{os.getpid()}-{threading.get_ident()}"
+    argv = ["/bin/sh", "-c", 'echo 0 >"$1"', "sh", str(probe / entrance)]
     try:
         probe.mkdir()
+        tried = subprocess.run(argv, capture_output=True)  # noqa: S603 - it is all ours
         probe.rmdir()
     except OSError:
         return False
-    return True
+    return tried.returncode == 0
 
 
 def _own(text: str) -> dict[str, str]:
@@ -202,7 +207,7 @@ def _settings(controller: str, limits: Limits, *, unified: bool) -> list[tuple[s
         case "cpu", True:
             return [("cpu.max", f"{quota} {_PERIOD}")]
         case _:
-            return [("cpu.cfs_period_us", str(_PERIOD)), ("cpu.cfs_quota_us", str(quota))]
+            return [("cpu.cfs_quota_us", str(quota)), ("cpu.cfs_period_us", str(_PERIOD))]
 
 
 def _count(file: Path, name: str) -> int:

@@ -11,15 +11,21 @@ MARK = "PEGBOARD_RUN"
 _ROUNDS = 10
 
 
-def kill_marked(run: str) -> None:
-    """All processes of a run, or of all runs whose names begin so.
+def kill_run(run: str) -> None:
+    """All processes of a run. Only Linux shows them; one without the mark is not found."""
+    _kill(f"{MARK}={run}\0".encode())
 
-    Only Linux shows them. One that takes the mark off itself is not found.
-    """
+
+def kill_room(room: str) -> None:
+    """All processes of all runs whose names begin so."""
+    _kill(f"{MARK}={room}-".encode())
+
+
+def _kill(mark: bytes) -> None:
     if sys.platform != "linux":
         return
     for _ in range(_ROUNDS):
-        found = list(_marked(f"{MARK}={run}".encode()))
+        found = list(_marked(mark))
         for pid in found:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
@@ -35,5 +41,5 @@ def _marked(mark: bytes) -> Iterator[int]:
             environment = (folder / "environ").read_bytes()
         except OSError:  # it has ended, or is somebody else's
             continue
-        if any(each.startswith(mark) for each in environment.split(b"\0")):
+        if environment.startswith(mark) or b"\0" + mark in environment:
             yield int(folder.name)

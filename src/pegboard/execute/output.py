@@ -1,6 +1,7 @@
 """What a process writes, kept from its beginning and its end however much it is."""
 
 from collections.abc import Callable
+from os.path import commonprefix
 
 EDGE = 16_384
 """More than is shown is kept on both sides of a cut: a secret there must be whole to be known."""
@@ -33,12 +34,22 @@ class Output:
     def text(self, hide: Hide) -> str:
         """Without secrets, and cut in the middle if it is too long."""
         if self.size == len(self._head) + len(self._tail):
-            return _cut(hide((self._head + self._tail).decode("utf-8", "replace")), self._most)
-        # Behind each edge may lie the rest of a secret, so what is next to it is never shown.
-        head = hide(self._head.decode("utf-8", "replace"))[:-EDGE]
-        tail = hide(self._tail[-self._part :].decode("utf-8", "replace"))[EDGE:]
-        half = self._most // 2
-        return _joined(head[:half], tail[-half:] if half else "", self.size - 2 * half)
+            return _cut(_hidden(bytes(self._head + self._tail), hide), self._most)
+        head, tail = bytes(self._head), bytes(self._tail[-self._part :])
+        first = _shared(_hidden(head[:-EDGE], hide), _hidden(head, hide))
+        last = _shared(_hidden(tail[EDGE:], hide)[::-1], _hidden(tail, hide)[::-1])[::-1]
+        return _joined(first, last, self.size - 2 * (self._most // 2))
+
+
+def _hidden(data: bytes, hide: Hide) -> str:
+    return hide(data.decode("utf-8", "replace"))
+
+
+def _shared(short: str, long: str) -> str:
+    """How both begin: where a secret is cut, one shows a part of it and the other hides it."""
+    if long.startswith(short):
+        return short
+    return commonprefix([short, long])  # noqa: RUF071 - character by character is what we want
 
 
 def _cut(text: str, most: int) -> str:

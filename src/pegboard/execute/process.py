@@ -21,7 +21,7 @@ from pegboard.execute.groups import Group, Groups, find_groups
 from pegboard.execute.job import Grants, Job, Limits, Sandboxing
 from pegboard.execute.launch import Held, Launched, launch_confined, launch_freely
 from pegboard.execute.limiting import find_ending
-from pegboard.execute.marks import kill_marked
+from pegboard.execute.marks import kill_room
 from pegboard.execute.room import Left, Private, Room, abandoned, left_in, remove, removed
 from pegboard.execute.running import Running
 from pegboard.execute.sandbox import (
@@ -140,13 +140,13 @@ class Processes:
         try:
             await running.ended()
         finally:
-            complaint = _complaint(group, job.limits) if group else ""
+            complaints = _complaints(group, job.limits) if group else _Complaints()
             try:
                 await running.end(private.run, ask=launched.confined is Confined.NOTHING)
                 began = launched.began()
             finally:
                 launched.close()
-        return _ran(launched, left_in(private), job, began, complaint)
+        return _ran(launched, left_in(private), job, began, complaints)
 
     def _launch(self, host: _Host, command: Command, job: Job, held: Held) -> Launched:
         if which(command.argv[0]) is None:
@@ -186,7 +186,7 @@ class Processes:
 
 def _clear(path: Path, groups: Groups | None) -> None:
     """All that a Pegboard left that was killed."""
-    kill_marked(f"{path.name}-")
+    kill_room(path.name)
     for group in groups.left_by(path.name) if groups else ():
         group.kill()
         group.remove()
@@ -203,22 +203,29 @@ def _working_folder(grants: Grants, private: Private) -> Path:
     return project if near else private.output
 
 
-def _complaint(group: Group, limits: Limits) -> str:
-    """Of the group, about what it had to refuse."""
+class _Complaints(NamedTuple):
+    """Of a group, about what it had to refuse."""
+
+    memory: str = ""
+    processes: str = ""
+
+
+def _complaints(group: Group, limits: Limits) -> _Complaints:
+    memory = processes = ""
     if group.ran_out_of_memory():
-        return (
+        memory = (
             f"it needed more than {limits.memory_bytes >> 20:,} MB of memory: "
             "give it less to do, or raise the limit"
         )
     if group.ran_out_of_processes():
-        return f"it wanted more than {limits.processes:,} processes at once"
-    return ""
+        processes = f" (it wanted more than {limits.processes:,} processes at once)"
+    return _Complaints(memory, processes)
 
 
-def _ran(launched: Launched, left: Left, job: Job, began: bool, complaint: str) -> Ran:
+def _ran(launched: Launched, left: Left, job: Job, began: bool, complaints: _Complaints) -> Ran:
     running, hide = launched.running, job.secrets.hide
     stderr = running.stderr.text(hide)
-    outcome, error = _verdict(running, stderr, began, complaint)
+    outcome, error = _verdict(running, last_line(stderr), began, complaints)
     return Ran(
         outcome,
         running.code,
@@ -232,23 +239,23 @@ def _ran(launched: Launched, left: Left, job: Job, began: bool, complaint: str) 
     )
 
 
-def _verdict(running: Running, stderr: str, began: bool, complaint: str) -> tuple[Outcome, str]:
+def _verdict(
+    running: Running, said: str, began: bool, complaints: _Complaints
+) -> tuple[Outcome, str]:
     code = running.code
     if running.stopped is not None:
-        return running.stopped
+        outcome, error = running.stopped
+        return outcome, error + complaints.processes
     if code == 0 and began:
         return Outcome.OK, ""
-    if complaint:
-        return Outcome.KILLED, complaint
+    if complaints.memory:
+        return Outcome.KILLED, complaints.memory
     if not began and code is not None and code >= 0:
-        return (
-            Outcome.UNAVAILABLE,
-            f"it cannot be started: {last_line(stderr) or 'no reason given'}",
-        )
+        return Outcome.UNAVAILABLE, f"it cannot be started: {said or 'no reason was given'}"
     if (signalled := _signal(code)) is not None:
-        return Outcome.KILLED, f"it was ended by {signalled}"
-    said = last_line(stderr)
-    return Outcome.FAILED, f"it ended with exit code {code}" + (f": {said}" if said else "")
+        return Outcome.KILLED, f"it was ended by {signalled}{complaints.processes}"
+    ended = f"it ended with exit code {code}" + (f": {said}" if said else "")
+    return Outcome.FAILED, ended + complaints.processes
 
 
 def _signal(code: int | None) -> str | None:

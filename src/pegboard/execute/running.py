@@ -15,7 +15,7 @@ import anyio
 from pegboard.calls import Outcome
 from pegboard.execute.groups import Group
 from pegboard.execute.job import Limits
-from pegboard.execute.marks import kill_marked
+from pegboard.execute.marks import kill_run
 from pegboard.execute.output import Output
 from pegboard.execute.room import MAX_FILES, size_of
 
@@ -25,6 +25,7 @@ GRACE = 0.2
 """Between asking it to end and ending it."""
 UNTIL_GONE = 0.5
 _LOOK = 0.1
+_LOOK_FOR_EXIT = 0.01
 _PATIENCE = 0.002
 _CHUNK = 1 << 16
 
@@ -71,6 +72,7 @@ class Running:
             start_new_session=True,
         )
         self._pidfd = _pidfd(self._process.pid)
+        self._often = _LOOK_FOR_EXIT if self._pidfd is None else _LOOK
         self._attend()
 
     @property
@@ -97,7 +99,7 @@ class Running:
         if self._pidfd is not None:
             self._loop.add_reader(self._pidfd, self._see_exit)
         self._after(self._limits.seconds, self._too_long)
-        self._after(_LOOK, self._look)
+        self._after(self._often, self._look)
 
     def _after(self, seconds: float, then: Callable[[], None]) -> None:
         self._timers.append(self._loop.call_later(seconds, then))
@@ -141,6 +143,7 @@ class Running:
         """Cheap: a folder with a few files in it takes microseconds."""
         if not self._exited and self._has_exited():
             self._let_linger()
+        began = self._loop.time()
         size, files = size_of(self._folder)
         if self._group is not None:
             size = max(size, self._group.written())
@@ -149,7 +152,8 @@ class Running:
         elif files > MAX_FILES:
             self._stop(Outcome.KILLED, f"it made more than {MAX_FILES:,} files in its folder")
         elif not self._over.is_set():
-            self._timers[1] = self._loop.call_later(_LOOK, self._look)
+            took = self._loop.time() - began
+            self._timers[1] = self._loop.call_later(max(self._often, 10 * took), self._look)
 
     def _too_long(self) -> None:
         seconds = self._limits.seconds
@@ -184,8 +188,10 @@ class Running:
                 await _until(self._is_reaped, UNTIL_GONE)
                 if self._group is not None:
                     await _until(self._group.remove, UNTIL_GONE)
-        finally:
+        except BaseException:  # cancelled again
             self._kill(run, thoroughly=False)
+            raise
+        finally:
             self._let_go()
 
     def _kill(self, run: str, *, thoroughly: bool) -> None:
@@ -193,7 +199,7 @@ class Running:
         if self._group is not None:
             self._group.kill()
         elif thoroughly:
-            kill_marked(run)
+            kill_run(run)
 
     def _signal(self, number: signal.Signals) -> None:
         """To its process group, whose number nobody else has before it is reaped."""
