@@ -1,0 +1,151 @@
+"""A warm call of a Python tool without dependencies, against a bare interpreter that does nothing.
+
+All are new processes, started in turn, so that whatever else the machine does hits all alike. The
+bare interpreter is measured as it is installed, with whatever its own packages do at every start,
+and in a new virtual environment, where there is nothing but what Python itself does.
+"""
+
+import asyncio
+import hashlib
+import statistics
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from pegboard.calls import Outcome
+from pegboard.content import ItemFile, Version
+from pegboard.execute.environments import Environments
+from pegboard.execute.interpreter import Interpreter, base_interpreter
+from pegboard.execute.job import Grants, Job, Sandboxing
+from pegboard.execute.process import Processes
+from pegboard.execute.python_tool import PythonExecutor
+from pegboard.execute.sandbox import View, arguments, find_bubblewrap
+from pegboard.execute.secrets import Secrets
+from pegboard.execute.unpacked import Unpacked
+from pegboard.model import Item, ItemId
+from report import at_most, parser, save
+
+PATH = "/usr/local/bin:/usr/bin:/bin"
+LIMIT = 1.5
+TOOL = b'''"""Plans a walk."""
+
+
+def run(city: str, days: int = 3, stops: list[str] | None = None) -> dict:
+    """Plan a walk through a city."""
+    print("planning", city)
+    return {"city": city, "days": days, "stops": [each.title() for each in stops or []]}
+'''
+
+
+def main() -> None:
+    args = parser(__doc__, runs=150)
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = asyncio.run(measured(Path(folder), args.runs))
+    medians = {name: statistics.median(values) for name, values in seconds.items()}
+    bare = medians[BARE]
+    clean = medians[CLEAN]
+    ratios = {name: round(m / bare, 3) for name, m in medians.items()}
+    save(
+        args,
+        "run_python",
+        {
+            "runs": args.runs,
+            "ratio to the bare interpreter": ratios,
+            "ratio to the one without packages": {
+                name: round(m / clean, 3) for name, m in medians.items()
+            },
+            "median ms": {name: round(1000 * m, 1) for name, m in medians.items()},
+            "checks": {
+                "a call in the sandbox / python -c pass": at_most(medians[SANDBOX] / bare, LIMIT),
+                "a call without sandbox / python -c pass": at_most(medians[OPEN] / bare, LIMIT),
+                "a call in the sandbox / the same without packages": at_most(
+                    medians[SANDBOX] / clean, LIMIT
+                ),
+                "a call without sandbox / the same without packages": at_most(
+                    medians[OPEN] / clean, LIMIT
+                ),
+            },
+        },
+    )
+
+
+BARE = "python -c pass, as it is installed"
+CLEAN = "python -c pass, without any packages"
+IN_BUBBLEWRAP = "bubblewrap and python -c pass, without any packages"
+OPEN = "a call without sandbox"
+SANDBOX = "a call in the sandbox"
+
+
+async def measured(folder: Path, runs: int) -> dict[str, list[float]]:
+    python = base_interpreter()
+    environ = {"PATH": PATH}
+    clean = folder / "clean"
+    made = [str(python.executable), "-m", "venv", "--without-pip", str(clean)]
+    subprocess.run(made, check=True)
+    processes = Processes(scratch=folder / "scratch", environ=environ)
+    executor = PythonExecutor(
+        processes,
+        Unpacked(folder / "files"),
+        Environments(folder / "environments", environ, python),
+        python,
+    )
+    commands = {
+        BARE: [str(python.executable), "-c", "pass"],
+        CLEAN: [str(clean / "bin" / "python"), "-c", "pass"],
+    }
+    if wrapped := in_bubblewrap(folder, clean, python):
+        commands[IN_BUBBLEWRAP] = wrapped
+    calls = {OPEN: Sandboxing.OFF, SANDBOX: Sandboxing.PREFER}
+    seconds: dict[str, list[float]] = {name: [] for name in (*commands, *calls)}
+    for turn in range(runs + 1):
+        for name, command in commands.items():
+            took = timed(command)
+            seconds[name] += [took] if turn else []
+        for name, sandboxing in calls.items():
+            took = await called(executor, sandboxing)
+            seconds[name] += [took] if turn else []
+    processes.close()
+    return seconds
+
+
+def in_bubblewrap(folder: Path, clean: Path, python: Interpreter) -> list[str]:
+    """Nothing if it cannot be used here."""
+    bubblewrap = find_bubblewrap(PATH)
+    private = folder / "private"
+    private.mkdir()
+    own = (*python.shown, clean)
+    view = View(own, private, Grants(), {"PATH": PATH}, private, 64 << 20)
+    start = [bubblewrap.path, *arguments(bubblewrap, view), "--"]
+    return [*start, str(clean / "bin" / "python"), "-c", "pass"] if bubblewrap.path else []
+
+
+def timed(command: list[str]) -> float:
+    began = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, check=False)
+    seconds = time.perf_counter() - began
+    if done.returncode != 0:
+        raise SystemExit(f"{command} failed: {done.stderr.decode()}")
+    return seconds
+
+
+async def called(executor: PythonExecutor, sandboxing: Sandboxing) -> float:
+    file = ItemFile("walk.py", TOOL, hashlib.sha256(TOOL).hexdigest())
+    item = Item(
+        id=ItemId("mcptools:travel:walk"),
+        name="walk",
+        executor={"entrypoint": "walk.py", "function": "run"},
+        version=Version("1.0.0", "", files=(file,)),
+    )
+    said = {"city": "Ulm", "stops": ["minster", "river"]}
+    job = Job(item, said, Secrets(), sandboxing=sandboxing)
+    began = time.perf_counter()
+    result = await executor.run(job)
+    seconds = time.perf_counter() - began
+    if result.outcome is not Outcome.OK or result.structured is None:
+        raise SystemExit(f"the call failed: {result}")
+    return seconds
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""Folders that are kept to be used again, and removed when nobody has used them for long."""
+
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+HALF = "new-"
+GONE = "gone-"
+LOCK = ".lock"
+"""How the names of things begin or end that are nobody's folder yet, or no longer, or never."""
+
+
+@contextmanager
+def opened_lock(path: Path) -> Iterator[int]:
+    """A file to be locked; the system lets go of it when it is closed or the process dies."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def taken(descriptor: int) -> bool:
+    """Whether it is ours alone now, among processes and threads."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
+
+
+def half_made(cache: Path) -> Path:
+    """A new folder beside those that are ready, to become one of them by its name."""
+    return Path(tempfile.mkdtemp(prefix=HALF, dir=cache))
+
+
+def remove(path: Path) -> None:
+    """Whatever it is, also what is read-only in it. It may be gone already."""
+    if path.is_symlink() or not path.is_dir():
+        path.unlink(missing_ok=True)
+        return
+    for folder, _, _ in os.walk(path):
+        with suppress(FileNotFoundError):
+            Path(folder).chmod(0o700)
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def sweep(cache: Path, most: int, idle_seconds: float) -> None:
+    """Removes what was used longest ago, as far as there are too many and it is idle."""
+    idle_since = time.time() - idle_seconds
+    ages = sorted((_used(path), path) for path in cache.iterdir() if not path.name.endswith(LOCK))
+    leftovers = [path for _, path in ages if path.name.startswith((HALF, GONE))]
+    ready = [path for _, path in ages if path not in leftovers]
+    for path in [*leftovers, *ready[: max(0, len(ready) - most)]]:
+        if _used(path) < idle_since:
+            _take_away(path)
+
+
+def _used(path: Path) -> float:
+    """When somebody last said that it is used; one that is just gone is of no interest."""
+    try:
+        return path.lstat().st_mtime
+    except FileNotFoundError:
+        return float("inf")
+
+
+def _take_away(path: Path) -> None:
+    """First out of sight, so that nobody finds half of it."""
+    away = path.with_name(f"{GONE}{path.name.removeprefix(GONE)}")
+    with suppress(OSError):
+        path.rename(away)
+        remove(away)

@@ -1,0 +1,192 @@
+"""Virtual environments with what tools need, made once for each set of requirements and kept.
+
+Only wheels are installed, so that nobody's code runs before the tool itself does, in its sandbox.
+An environment counts as made when its mark is there, which is written last.
+"""
+
+import asyncio
+import hashlib
+import json
+import os
+import re
+import shutil
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from pegboard.errors import NotExecutable
+from pegboard.execute.cache_folders import LOCK, opened_lock, remove, sweep, taken
+from pegboard.execute.interpreter import Interpreter
+from pegboard.execute.redaction import HIDDEN
+
+MOST = 100
+IDLE_SECONDS = 86_400.0
+BUILD_SECONDS = 300.0
+MARK = "pegboard-made"
+
+_LOOK = 0.05
+_KEPT = 64_000
+_SHOWN = 1_500
+_LAST_LINES = 8
+_LOGIN = re.compile(r"(?<=://)[^\s/@]+(?:/[^\s/@]*)*@")
+_WHERE_FROM = (
+    *("INDEX", "DEFAULT_INDEX", "EXTRA_INDEX", "NO_INDEX", "FIND_LINKS", "TRUSTED_HOST", "OFFLINE"),
+    *("CERT", "CLIENT_CERT", "NATIVE_TLS", "SYSTEM_CERTS", "INSECURE_HOST", "PROXY", "HTTP", "SSL"),
+    *("TIMEOUT", "DEFAULT_TIMEOUT", "RETRIES", "CONFIG_FILE", "CACHE", "NO_CACHE", "KEYRING"),
+)
+"""How the settings of pip and uv begin that say where packages come from, and how to get there."""
+
+
+class Environments:
+    def __init__(
+        self,
+        cache: Path,
+        environ: Mapping[str, str],
+        interpreter: Interpreter,
+        *,
+        build_seconds: float = BUILD_SECONDS,
+    ) -> None:
+        """`environ` is the person's own, with the index and proxy that installers are to use."""
+        self._cache = cache.absolute()
+        self._environ = _for_installers(environ)
+        self._interpreter = interpreter
+        self._build_seconds = build_seconds
+
+    async def folder(self, requirements: Sequence[str], on_build: Callable[[], None]) -> Path:
+        """`requirements` are as `Needs` has them; `on_build` hears that it takes longer now.
+
+        Raises `NotExecutable`. Cancelling it ends the installer.
+        """
+        place = self._cache / self._key(requirements)
+        try:
+            if _is_made(place):
+                os.utime(place)
+                return place
+            async with asyncio.timeout(self._build_seconds):
+                await self._make(place, requirements, on_build)
+        except TimeoutError as error:
+            raise NotExecutable(
+                f"installing {_named(requirements)} took longer than {self._build_seconds:g}"
+                " seconds",
+                "try again: what was downloaded is usually kept",
+            ) from error
+        except OSError as error:
+            raise NotExecutable(
+                f"no environment can be made in {self._cache}: {error.strerror}",
+                "see whether the disk is full, and whether the folder may be written to",
+            ) from error
+        return place
+
+    def _key(self, requirements: Sequence[str]) -> str:
+        said = json.dumps([sorted(requirements), self._interpreter.identity])
+        return hashlib.sha256(said.encode()).hexdigest()[:32]
+
+    async def _make(
+        self, place: Path, requirements: Sequence[str], on_build: Callable[[], None]
+    ) -> None:
+        """Alone among all processes; whoever waited finds it made."""
+        with opened_lock(place.with_name(f"{place.name}{LOCK}")) as descriptor:
+            while not taken(descriptor):
+                await asyncio.sleep(_LOOK)
+            if _is_made(place):
+                return
+            on_build()
+            await asyncio.to_thread(sweep, self._cache, MOST, IDLE_SECONDS)
+            try:
+                await self._build(place, requirements)
+            except BaseException:
+                await asyncio.shield(asyncio.to_thread(remove, place))
+                raise
+
+    async def _build(self, place: Path, requirements: Sequence[str]) -> None:
+        remove(place)
+        listed = place / "requirements.txt"
+        make, install = self._commands(place, listed)
+        await self._run(make, "an environment cannot be made")
+        listed.write_text("\n".join(requirements) + "\n", "utf-8")
+        await self._run(install, f"{_named(requirements)} cannot be installed")
+        (place / MARK).touch()
+
+    def _commands(self, place: Path, listed: Path) -> tuple[list[str], list[str]]:
+        """To make the environment, and to fill it with what is listed."""
+        base, python = str(self._interpreter.executable), str(place / "bin" / "python")
+        if uv := shutil.which("uv", path=self._environ.get("PATH", os.defpath)):
+            install = [uv, "pip", "install", "--quiet", "--no-build", "--compile-bytecode"]
+            return (
+                [uv, "venv", "--quiet", "--no-project", "--python", base, str(place)],
+                [*install, "--python", python, "-r", str(listed)],
+            )
+        install = [python, "-I", "-m", "pip", "install", "--quiet", "--no-input"]
+        return (
+            [base, "-I", "-m", "venv", str(place)],
+            [*install, "--disable-pip-version-check", "--only-binary", ":all:", "-r", str(listed)],
+        )
+
+    async def _run(self, argv: Sequence[str], complaint: str) -> None:
+        process = await asyncio.create_subprocess_exec(
+            *argv,
+            cwd=self._cache.anchor,  # away from settings of projects
+            env=self._environ,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+        )
+        said = b""
+        try:
+            while process.stdout and (chunk := await process.stdout.read(_KEPT)):
+                said = (said + chunk)[-_KEPT:]
+            code = await process.wait()
+        finally:
+            _kill(process)
+            await process.wait()
+        if code != 0:
+            raise NotExecutable(
+                f"{complaint}: {_last_words(said) or f'exit code {code}'}",
+                "see whether the names and versions are right, and whether there are wheels of"
+                " them for this system",
+            )
+
+
+def _is_made(place: Path) -> bool:
+    return (place / MARK).is_file()
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    """With all that it started, unless it has ended: its number may be another's by now."""
+    if process.returncode is not None:
+        return
+    with suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _named(requirements: Sequence[str]) -> str:
+    shown = [each.partition(" --hash")[0] for each in requirements[:5]]
+    more = len(requirements) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+
+
+def _last_words(said: bytes) -> str:
+    """Without names and passwords of an index, which are part of its address."""
+    text = _LOGIN.sub(f"{HIDDEN}@", said.decode("utf-8", "replace"))
+    return "\n".join(text.strip().splitlines()[-_LAST_LINES:])[-_SHOWN:]
+
+
+def _for_installers(environ: Mapping[str, str]) -> dict[str, str]:
+    """Nothing that could send them to another environment than the one that they are to fill."""
+    kept = {
+        name: value
+        for name, value in environ.items()
+        if not name.startswith(("PYTHON", "VIRTUAL_ENV", "CONDA", "__PYVENV", "PEGBOARD_"))
+        and (not name.startswith(("PIP_", "UV_")) or _says_where_from(name))
+    }
+    return kept | {"UV_PYTHON_DOWNLOADS": "never"}
+
+
+def _says_where_from(name: str) -> bool:
+    return name.partition("_")[2].startswith(_WHERE_FROM)

@@ -1,0 +1,84 @@
+"""What the process of a Python tool brought back, as the result of a call."""
+
+import json
+
+from pegboard.calls import CallResult, Outcome
+from pegboard.execute.inside.runner import ERROR, INVALID, RESULT
+from pegboard.execute.job import Job
+from pegboard.execute.process import Ran
+
+MOST_ERROR = 4_000
+_LAST_LINE = 500
+
+
+def python_result(ran: Ran, job: Job) -> CallResult:
+    result = CallResult(
+        ran.outcome,
+        error=ran.error,
+        logs="\n".join(each.rstrip("\n") for each in (ran.stdout, ran.stderr) if each.strip()),
+        artifacts=ran.artifacts,
+        sandbox=ran.sandbox,
+    )
+    try:
+        answer = None if ran.answer is None else _read(ran.answer)
+    except (ValueError, RecursionError) as error:
+        if ran.outcome is not Outcome.OK:
+            return result
+        wrong = (
+            f"what it wrote to the file of PEGBOARD_ANSWER is not JSON that can be read: {error}"
+        )
+        return result._replace(outcome=Outcome.FAILED, error=wrong)
+    said = answer if isinstance(answer, dict) and len(answer) == 1 else {}
+    if ran.outcome is Outcome.FAILED:
+        return _failed(result, said, ran, job)
+    if ran.outcome is not Outcome.OK:
+        return result
+    if ran.answer is None:
+        return _printed(result, ran)
+    return _with_value(result, said.get(RESULT, answer))
+
+
+def _failed(result: CallResult, said: dict[str, object], ran: Ran, job: Job) -> CallResult:
+    for name, outcome in ((ERROR, Outcome.FAILED), (INVALID, Outcome.INVALID_ARGUMENTS)):
+        if name in said:
+            told = job.secrets.hide(str(said[name]))
+            return result._replace(outcome=outcome, error=_cut(told, MOST_ERROR))
+    last = ran.stderr.strip().rpartition("\n")[2]
+    return result._replace(error=f"{ran.error}: {_cut(last, _LAST_LINE)}" if last else ran.error)
+
+
+def _printed(result: CallResult, ran: Ran) -> CallResult:
+    """Of a script: its output is its result, and only what it says beside that is a log."""
+    result = result._replace(logs=ran.stderr, content=({"type": "text", "text": ran.stdout},))
+    if not ran.stdout.lstrip().startswith("{"):
+        return result
+    try:
+        value = _read(ran.stdout.encode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return result
+    return result._replace(structured=value) if isinstance(value, dict) else result
+
+
+def _with_value(result: CallResult, value: object) -> CallResult:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return result._replace(
+        content=({"type": "text", "text": text},),
+        structured=value if isinstance(value, dict) else {"result": value},
+    )
+
+
+def _read(content: bytes) -> object:
+    """Raises ValueError and RecursionError. Every text in it can be written as UTF-8."""
+    value = json.loads(content, parse_constant=_refuse)
+    if b"\\ud" in content.lower():
+        told = json.dumps(value, ensure_ascii=False)
+        value = json.loads(told.encode("utf-8", "replace"))
+    return value
+
+
+def _refuse(constant: str) -> object:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]} ..."
