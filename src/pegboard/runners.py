@@ -1,6 +1,7 @@
 """What runs tools here, by the settings. Most of it loads long, and so with the first call."""
 
 from collections.abc import Callable, Mapping
+from functools import cache as once
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pegboard.calls import ServerState
     from pegboard.execute.job import Executor, Limits
     from pegboard.execute.policy import Rules
+    from pegboard.execute.process import Processes
     from pegboard.execute.sessions import Sessions
     from pegboard.ports import Store
 
@@ -129,23 +131,28 @@ def _executors(
     """Each is made when it is first needed."""
     cache = platformdirs.user_cache_path("pegboard")
 
+    @once
+    def processes() -> "Processes":
+        from pegboard.execute.process import Processes
+
+        return Processes(scratch=cache / "runs", environ=environ)
+
     def python() -> "Executor":
         from pegboard.execute.environments import Environments
-        from pegboard.execute.process import Processes
+        from pegboard.execute.interpreter import base_interpreter
         from pegboard.execute.python_tool import PythonExecutor
         from pegboard.execute.unpacked import Unpacked
 
-        processes = Processes(scratch=cache / "runs", environ=environ)
-        environments = Environments(cache / "environments", environ)
-        return PythonExecutor(processes, Unpacked(cache / "tools"), environments)
+        interpreter = base_interpreter()
+        environments = Environments(cache / "environments", environ, interpreter)
+        unpacked = Unpacked(cache / "tools")
+        return PythonExecutor(processes(), unpacked, environments, interpreter)
 
     def bash() -> "Executor":
         from pegboard.execute.bash import BashExecutor
-        from pegboard.execute.process import Processes
         from pegboard.execute.unpacked import Unpacked
 
-        processes = Processes(scratch=cache / "runs", environ=environ)
-        return BashExecutor(processes, Unpacked(cache / "tools").folder)
+        return BashExecutor(processes(), Unpacked(cache / "tools").folder)
 
     def api() -> "Executor":
         from pegboard.execute.api.addresses import Reach

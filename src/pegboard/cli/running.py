@@ -186,7 +186,8 @@ def _tell(result: CallResult, kept: Mapping[str, str]) -> None:
     if result.logs:
         click.secho(result.logs.rstrip(), err=True, dim=True)
     for block in result.content:
-        click.echo(_shown(block))
+        text = _shown(block)
+        click.echo(text, nl=not text.endswith("\n"))
     for each in result.artifacts:
         where = kept.get(each.name) or "--save DIR keeps it"
         notice(f"it made {visible(each.name)}, {len(each.content):,} bytes: {where}")
