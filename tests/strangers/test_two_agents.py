@@ -25,16 +25,11 @@ import os, socket
 def run(word: str) -> dict:
     print("counting")
     found = [letter for letter in word.lower() if letter in "aeiou"]
-    try:
-        socket.create_connection(("127.0.0.1", 9), timeout=1)
-        network = True
-    except OSError as error:
-        network = "refused" in str(error).lower()
     return {
         "vowels": len(found),
         "which": "".join(sorted(set(found))),
         "home": os.path.exists(os.path.expanduser("~root")) and os.listdir("/root"),
-        "network": network,
+        "network": [name for _, name in socket.if_nameindex()],
     }
 """
 BETTER = CODE.replace('"aeiou"', '"aeiouy"')
@@ -101,7 +96,7 @@ def test_what_one_agent_makes_another_finds_and_runs(shared, era):
                 "vowels": 1,
                 "which": "o",
                 "home": False,
-                "network": False,
+                "network": ["lo"],
             }
             assert ran.meta["pegboard"]["sandbox"] == "bubblewrap"
             assert ran.meta["pegboard"]["logs"].strip() == "counting"
