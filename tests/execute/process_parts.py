@@ -63,7 +63,8 @@ class Runs:
         rooms = list(self.scratch.glob("*")) if self.scratch.exists() else []
         bases = (find_groups() or [{}])[0].values()
         groups = [each for room in rooms for base in bases for each in base.glob(f"*{room.name}*")]
-        folders = [each for room in rooms for each in room.glob("[0-9]*")]
+        inside = [each for room in rooms for each in room.glob("[0-9]*/**/*")]
+        folders = [each for each in inside if each.name not in ("output", "tmp")]
         return [*processes, *map(str, (*groups, *folders))]
 
 

@@ -1,3 +1,4 @@
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -56,11 +57,15 @@ def tree(tmp_path) -> Path:
 
 
 def test_a_group_of_version_2_has_one_folder_with_all_limits(tree):
+    folder = tree / "pegboard-r-1"
+    folder.mkdir()
+    for name in ("pids.max", "memory.max", "memory.swap.max", "memory.oom.group", "cgroup.procs"):
+        (folder / name).write_text("")
     made = Groups(dict.fromkeys(("pids", "memory"), tree), unified=True).make("r-1", Limits())
     assert made is not None
-    folder = tree / "pegboard-r-1"
     assert made.entrances == (f"{folder}/cgroup.procs",)
     assert {file.name: file.read_text() for file in folder.iterdir()} == {
+        "cgroup.procs": "",
         "pids.max": "66",
         "memory.max": str(1 << 30),
         "memory.swap.max": "0",
@@ -69,7 +74,10 @@ def test_a_group_of_version_2_has_one_folder_with_all_limits(tree):
     (folder / "memory.events").write_text("low 0\noom 1\noom_kill 1\n")
     (folder / "pids.events").write_text("max 0\n")
     assert (made.ran_out_of_memory(), made.ran_out_of_processes()) == (True, False)
-    made.kill()
+    with subprocess.Popen(["sleep", "1000"]) as process:
+        (folder / "cgroup.procs").write_text(f"{process.pid}\n")
+        (folder / "cgroup.kill").write_text("")
+        made.kill()
     assert (folder / "cgroup.kill").read_text() == "1"
 
 

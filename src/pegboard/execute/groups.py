@@ -25,6 +25,8 @@ HELPERS = 2
 
 _PREFIX = "pegboard-"
 _PERIOD = 100_000
+"""Microseconds; in version 1 every group begins with this."""
+_CHUNK = 1 << 16
 _ROUNDS = 50
 
 
@@ -49,10 +51,12 @@ class Group(NamedTuple):
 
     def ran_out_of_memory(self) -> bool:
         name = "memory.events" if self.unified else "memory.oom_control"
-        return "memory" in self.folders and _count(self.folders["memory"] / name, "oom_kill") > 0
+        return (
+            "memory" in self.folders and _count(f"{self.folders['memory']}/{name}", "oom_kill") > 0
+        )
 
     def ran_out_of_processes(self) -> bool:
-        return "pids" in self.folders and _count(self.folders["pids"] / "pids.events", "max") > 0
+        return "pids" in self.folders and _count(f"{self.folders['pids']}/pids.events", "max") > 0
 
     def written(self) -> int:
         """Bytes on their way to a disk, also those of files that have no name any more."""
@@ -60,17 +64,16 @@ class Group(NamedTuple):
 
     def kill(self) -> None:
         """Everything in it; nothing new can begin."""
+        if not self._pids():
+            return
         if self.unified:
-            _write(next(iter(self.folders.values())) / "cgroup.kill", "1")
+            _write(f"{next(iter(self.folders.values()))}/cgroup.kill", "1")
         elif "pids" in self.folders:
-            _write(self.folders["pids"] / "pids.max", "0")
+            _write(f"{self.folders['pids']}/pids.max", "0")
         for _ in range(_ROUNDS):
-            pids = self._pids()
-            for pid in pids:
+            for pid in self._pids():
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
-            if not pids:
-                return
 
     def remove(self) -> bool:
         """Whether it is gone: it cannot go while a process in it is still dying."""
@@ -85,7 +88,7 @@ class Group(NamedTuple):
 
     def _pids(self) -> list[int]:
         folder = next(iter(self.folders.values()))
-        return [int(line) for line in _read(folder / "cgroup.procs").split()]
+        return [int(line) for line in _read(f"{folder}/cgroup.procs").split()]
 
 
 class Groups(NamedTuple):
@@ -103,10 +106,10 @@ class Groups(NamedTuple):
             (limit, value), *others = _settings(controller, limits, unified=self.unified)
             with suppress(OSError):
                 folder.mkdir(exist_ok=self.unified)
-                (folder / limit).write_text(value)
-                folders[controller] = folder
+                if _write(f"{folder}/{limit}", value):
+                    folders[controller] = folder
             for file, each in others:
-                _write(folder / file, each)
+                _write(f"{folder}/{file}", each)
         return Group(folders, self.unified) if folders else None
 
     def left_by(self, room: str) -> Iterator[Group]:
@@ -123,7 +126,7 @@ def find_groups() -> Groups | None:
     """Tries to make and to enter one: that there are some does not mean that we may."""
     if sys.platform != "linux":
         return None
-    own, mounts = _own(_read(Path("/proc/self/cgroup"))), _read(Path("/proc/self/mountinfo"))
+    own, mounts = _own(_read("/proc/self/cgroup")), _read("/proc/self/mountinfo")
     places = _places(own, mounts)
     bases = {name: places[name] for name in CONTROLLERS if name in places}
     if not bases and "" in places:
@@ -136,14 +139,14 @@ def _unified(own: Path) -> Groups | None:
     """In our own group if that may have some with limits, else beside it."""
     for base in (own, own.parent) if _is_ours(own.parent) else (own,):
         if not _enabled(base):
-            _write(base / "cgroup.subtree_control", " ".join(f"+{name}" for name in CONTROLLERS))
+            _write(f"{base}/cgroup.subtree_control", " ".join(f"+{name}" for name in CONTROLLERS))
         if (enabled := _enabled(base)) and _can_use(base, "cgroup.procs"):
             return Groups(dict.fromkeys(enabled, base), unified=True)
     return None
 
 
 def _enabled(base: Path) -> list[str]:
-    said = _read(base / "cgroup.subtree_control").split()
+    said = _read(f"{base}/cgroup.subtree_control").split()
     return [name for name in CONTROLLERS if name in said]
 
 
@@ -207,10 +210,10 @@ def _settings(controller: str, limits: Limits, *, unified: bool) -> list[tuple[s
         case "cpu", True:
             return [("cpu.max", f"{quota} {_PERIOD}")]
         case _:
-            return [("cpu.cfs_quota_us", str(quota)), ("cpu.cfs_period_us", str(_PERIOD))]
+            return [("cpu.cfs_quota_us", str(quota))]
 
 
-def _count(file: Path, name: str) -> int:
+def _count(file: str, name: str) -> int:
     for line in _read(file).splitlines():
         key, _, value = line.partition(" ")
         if key == name:
@@ -219,18 +222,34 @@ def _count(file: Path, name: str) -> int:
 
 
 def _written(pid: int) -> int:
-    file = Path(f"/proc/{pid}/io")
+    file = f"/proc/{pid}/io"
     return _count(file, "write_bytes:") - _count(file, "cancelled_write_bytes:")
 
 
-def _read(file: Path) -> str:
+def _read(file: str) -> str:
     """Nothing if it cannot be read: processes end while we look."""
     try:
-        return file.read_text()
+        opened = os.open(file, os.O_RDONLY)
     except OSError:
         return ""
+    try:
+        return b"".join(iter(lambda: os.read(opened, _CHUNK), b"")).decode()
+    except OSError:
+        return ""
+    finally:
+        os.close(opened)
 
 
-def _write(file: Path, value: str) -> None:
-    with suppress(OSError):
-        file.write_text(value)
+def _write(file: str, value: str) -> bool:
+    """Whether it was taken. Not by `Path`: there are many of these in every run."""
+    try:
+        opened = os.open(file, os.O_WRONLY | os.O_TRUNC)
+    except OSError:
+        return False
+    try:
+        os.write(opened, value.encode())
+    except OSError:
+        return False
+    finally:
+        os.close(opened)
+    return True

@@ -22,7 +22,7 @@ from pegboard.execute.job import Grants, Job, Limits, Sandboxing
 from pegboard.execute.launch import Held, Launched, launch_confined, launch_freely
 from pegboard.execute.limiting import find_ending
 from pegboard.execute.marks import kill_room
-from pegboard.execute.room import Left, Private, Room, abandoned, left_in, remove, removed
+from pegboard.execute.room import Left, Private, Room, abandoned, left_in, remove
 from pegboard.execute.running import Running
 from pegboard.execute.sandbox import (
     PRIVATE_TMP,
@@ -94,14 +94,14 @@ class Processes:
             host = self._host if self._host else await asyncio.to_thread(self._settle)
             if job.sandboxing is Sandboxing.REQUIRE and not host.bubblewrap.path:
                 return Ran(Outcome.UNAVAILABLE, error=host.bubblewrap.reason)
-            private = host.room.private(job.arguments)
+            private = host.room.take(job.arguments)
         except OSError as error:
             return Ran(Outcome.UNAVAILABLE, error=f"no private folder can be made: {error}")
         try:
             return await self._run(host, command, job, private)
         finally:
             with anyio.CancelScope(shield=True):
-                await removed(private.path)
+                await host.room.give_back(private)
 
     def close(self) -> None:
         """Removes its folder; done by itself at the end of the program."""

@@ -35,6 +35,9 @@ MAX_FILES = 10_000
 MAX_DEPTH = 20
 A_DAY = 86_400.0
 
+MAX_IDLE = 16
+
+_OUTPUT, _TMP = "output", "tmp"
 _LOCK = "owner.lock"
 _UNFINISHED = ".new-"
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -46,11 +49,8 @@ class Private(NamedTuple):
     """The folder of one run."""
 
     path: Path
-
-    @property
-    def run(self) -> str:
-        """The name of the run: no other on this host has the same."""
-        return f"{self.path.parent.name}-{self.path.name}"
+    run: str
+    """The name of the run: no other has the same."""
 
     @property
     def arguments(self) -> Path:
@@ -62,11 +62,11 @@ class Private(NamedTuple):
 
     @property
     def output(self) -> Path:
-        return self.path / "output"
+        return self.path / _OUTPUT
 
     @property
     def tmp(self) -> Path:
-        return self.path / "tmp"
+        return self.path / _TMP
 
 
 class Left(NamedTuple):
@@ -85,7 +85,8 @@ class Room:
         scratch.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.name = f"{os.getpid()}-{secrets.token_hex(6)}"
         self.path = scratch / self.name
-        self._numbers = count(1)
+        self._numbers, self._folders = count(1), count(1)
+        self._idle: list[Path] = []
         # Locked before it is called a room, so that nobody takes it for one without an owner.
         unfinished = scratch / f"{_UNFINISHED}{self.name}"
         unfinished.mkdir(mode=0o700)
@@ -98,13 +99,50 @@ class Room:
     def settings(self) -> Path:
         return self.path / "etc"
 
-    def private(self, arguments: Json) -> Private:
-        private = Private(self.path / str(next(self._numbers)))
-        private.path.mkdir(mode=0o700)
-        private.output.mkdir(mode=0o700)
-        private.tmp.mkdir(mode=0o700)
-        private.arguments.write_bytes(json.dumps(dict(arguments)).encode())
+    def take(self, arguments: Json) -> Private:
+        """A folder for one run."""
+        path = self._idle.pop() if self._idle else self._make()
+        private = Private(path, f"{self.name}-{next(self._numbers)}")
+        file = os.open(private.arguments, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(file, "wb") as opened:
+            opened.write(json.dumps(dict(arguments)).encode())
         return private
+
+    async def give_back(self, private: Private) -> None:
+        """Nothing that was in it can be found any more.
+
+        One that is empty then is kept for the next run: on a busy disk, making and removing
+        folders takes longer than everything else about a run.
+        """
+        if _is_as_made(private) and len(self._idle) < MAX_IDLE:
+            self._idle.append(private.path)
+        else:
+            await asyncio.to_thread(remove, private.path)
+
+    def _make(self) -> Path:
+        path = self.path / str(next(self._folders))
+        for each in (path, path / _OUTPUT, path / _TMP):
+            each.mkdir(mode=0o700)
+        return path
+
+
+def _is_as_made(private: Private) -> bool:
+    """When what is expected there has been taken out. A process may have changed all of it."""
+    try:
+        for file in (private.arguments, private.answer):
+            file.unlink(missing_ok=True)
+        folders = {_OUTPUT: private.output, _TMP: private.tmp}
+        return (
+            _is_private(private.path)
+            and set(os.listdir(private.path)) == set(folders)  # noqa: PTH208
+            and all(_is_private(each) and not any(each.iterdir()) for each in folders.values())
+        )
+    except OSError:
+        return False
+
+
+def _is_private(path: Path) -> bool:
+    return path.lstat().st_mode == stat.S_IFDIR | 0o700
 
 
 def abandoned(scratch: Path) -> Iterator[Path]:
@@ -152,17 +190,6 @@ def remove(path: Path) -> None:
         script = 'chmod -R u+rwX -- "$1"; rm -rf -- "$1"'
         argv = ["/bin/sh", "-c", script, "sh", str(path)]
         subprocess.run(argv, capture_output=True)  # noqa: S603 - nothing of it is a stranger's
-
-
-async def removed(path: Path) -> None:
-    """At once if it holds no more than what we put there; else by a thread, it may take long."""
-    try:
-        for each in (path / "arguments.json", path / "answer.json"):
-            each.unlink(missing_ok=True)
-        for each in (path / "output", path / "tmp", path):
-            each.rmdir()
-    except OSError:
-        await asyncio.to_thread(remove, path)
 
 
 def size_of(folder: Path) -> tuple[int, int]:

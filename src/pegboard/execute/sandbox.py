@@ -9,6 +9,7 @@ is the host's own: services on loopback can be reached by it.
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from shutil import which
 from typing import NamedTuple
@@ -42,6 +43,7 @@ _NAMESPACES = (
     *("--uid", NOBODY, "--gid", NOBODY, "--hostname", "sandbox"),
     *("--cap-drop", "ALL", "--new-session", "--die-with-parent", "--clearenv"),
 )
+_SYSTEM_FOLDERS = tuple(f"{name}/" for name in SYSTEM)
 _ROOT = Path("/")
 _NEVER = (Path("/proc"), Path("/dev"), Path("/sys"))
 """A process has these of its own, or not at all, whatever is granted."""
@@ -149,14 +151,17 @@ def _confinement(bubblewrap: Bubblewrap, *, network: bool) -> list[str]:
     ]
 
 
-def _system() -> Iterator[str]:
+@cache
+def _system() -> tuple[str, ...]:
     """As the host has it: some have /bin as a link into /usr, some as a folder."""
+    words: list[str] = []
     for name in SYSTEM:
         path = Path(name)
         if path.is_symlink():
-            yield from ("--symlink", str(path.readlink()), name)
+            words += ("--symlink", str(path.readlink()), name)
         elif path.is_dir():
-            yield from ("--ro-bind", name, name)
+            words += ("--ro-bind", name, name)
+    return tuple(words)
 
 
 def _made(settings: Path) -> Iterator[str]:
@@ -205,7 +210,7 @@ def _is_inside_any(path: Path, folders: Iterable[Path]) -> bool:
 
 
 def _is_system(path: Path) -> bool:
-    return _is_inside_any(path, map(Path, SYSTEM))
+    return f"{path}/".startswith(_SYSTEM_FOLDERS)
 
 
 def _each(option: str, paths: Iterable[str]) -> Iterator[str]:
