@@ -1,0 +1,24 @@
+"""Why a call ends before its answer."""
+
+from pegboard.calls import Outcome
+
+
+class Refused(Exception):
+    """The call is not made, or not made to its end."""
+
+    def __init__(self, outcome: Outcome, error: str) -> None:
+        super().__init__(error)
+        self.outcome = outcome
+        self.error = error
+
+
+def invalid(error: str) -> Refused:
+    return Refused(Outcome.INVALID_ARGUMENTS, error)
+
+
+def unavailable(error: str) -> Refused:
+    return Refused(Outcome.UNAVAILABLE, error)
+
+
+def failed(error: str) -> Refused:
+    return Refused(Outcome.FAILED, error)
