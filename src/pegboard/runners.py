@@ -55,7 +55,7 @@ def make_running(
     def api_secrets(item: Item) -> list[str]:
         if item.tool_type is not ToolType.API:
             return []
-        from pegboard.execute.api.auth import secret_names
+        from pegboard.execute.api.executor import secret_names
 
         return secret_names(item.executor, item.source)
 
