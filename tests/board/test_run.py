@@ -41,6 +41,9 @@ class Calls:
         self.jobs.append(job)
         return self.result(job) if callable(self.result) else self.result
 
+    async def close(self):
+        self.closed = True
+
 
 class Desk(Running):
     """A Running that a test calls in one line."""

@@ -264,7 +264,12 @@ class Running:
             log.warning("that %s was run is not written down: %s", item.id, error.message)
 
     def close(self) -> None:
-        self._loop.close()
+        """End what runs, and let go of what executors keep."""
+        self._loop.close(self._let_go)
+
+    async def _let_go(self) -> None:
+        for executor in self._made.values():
+            await executor.close()
 
 
 def _seconds(item: Item, asked: float | None) -> float | None:

@@ -39,6 +39,9 @@ class BashExecutor:
         self._unpack = unpack
         self._shell = which("bash", path=SEARCH_PATH) or "/bin/sh"
 
+    async def close(self) -> None:
+        self._processes.close()
+
     async def run(self, job: Job) -> CallResult:
         try:
             environment = environment_of(job.item.executor, job.secrets)

@@ -63,3 +63,7 @@ class Executor(Protocol):
     async def run(self, job: Job) -> CallResult:
         """Never raises for what a tool does. Cancelling it ends whatever it started."""
         ...
+
+    async def close(self) -> None:
+        """Let go of what it keeps from one run to the next; nothing runs any more."""
+        ...

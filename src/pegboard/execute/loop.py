@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
@@ -21,6 +21,7 @@ class Loop:
         self._loop: Future[asyncio.AbstractEventLoop] = Future()
         self._end = asyncio.Event()
         self._closed = False
+        self._last: Callable[[], Awaitable[None]] | None = None
 
     def submit(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
         """Cancelling the future cancels the work; `close` waits until it has cleaned up."""
@@ -36,12 +37,13 @@ class Loop:
                 self._thread.start()
             return asyncio.run_coroutine_threadsafe(work, self._loop.result())
 
-    def close(self) -> None:
-        """End everything that runs, and wait for it."""
+    def close(self, last: Callable[[], Awaitable[None]] | None = None) -> None:
+        """End everything that runs, wait for it, and then do what is to be done last."""
         with self._lock:
             if self._closed:
                 return
             self._closed = True
+            self._last = last
             thread = self._thread
         if thread is not None:
             self._loop.result().call_soon_threadsafe(self._end.set)
@@ -55,3 +57,5 @@ class Loop:
             task.cancel()
         if rest:
             await asyncio.wait(rest, timeout=END_SECONDS)
+        if self._last is not None:
+            await self._last()

@@ -25,3 +25,6 @@ class McpExecutor:
             self._start, job.item, job.arguments, seconds, job.on_progress
         )
         return await asyncio.wrap_future(call)
+
+    async def close(self) -> None:
+        """The sessions are the board's own, and end with it."""

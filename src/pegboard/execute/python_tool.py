@@ -38,6 +38,9 @@ class PythonExecutor:
         self._environments = environments
         self._interpreter = interpreter
 
+    async def close(self) -> None:
+        self._processes.close()
+
     async def run(self, job: Job) -> CallResult:
         try:
             command = await self._command(job)
