@@ -105,16 +105,32 @@ def test_its_own_files_are_shown_inside_what_is_hidden_and_what_is_hidden_inside
 ):
     own = places / "project" / "inner" / "own"
     (own / "secret").write_text("")
-    grants = Grants(hidden=(places / "project", own / "secret"))
+    grants = Grants(read=(places,), hidden=(places / "project",))
     words = arguments(BUBBLEWRAP, seen(places, own, grants=grants))
     found = mounts(words)
     assert found[str(places / "project")] == "--tmpfs"
     assert found[str(own)] == f"--ro-bind {own}"
-    assert found[str(own / "secret")] == "--ro-bind /dev/null"
     order = list(found)
     assert order.index(str(places / "project")) < order.index(str(own))
+    words = arguments(BUBBLEWRAP, seen(places, own, grants=Grants(hidden=(own / "secret",))))
     last = len(words) - 1 - words[::-1].index(str(own / "secret"))
+    assert words[last - 2 : last] == ["--ro-bind", "/dev/null"]
     assert last > words.index(str(own))
+
+
+def test_what_is_hidden_is_not_named_where_it_would_not_be_seen_anyway(places):
+    project = places / "project"
+    grants = Grants(read=(project / "inner",), hidden=(project / "file", places / "tool" / "x"))
+    words = arguments(BUBBLEWRAP, seen(places, grants=grants))
+    assert str(project / "file") not in words
+
+
+def test_what_is_granted_inside_of_what_is_hidden_stays_hidden(places):
+    project = places / "project"
+    grants = Grants(read=(project / "inner",), hidden=(project,))
+    found = mounts(arguments(BUBBLEWRAP, seen(places, grants=grants)))
+    assert list(found).index(str(project)) > list(found).index(str(project / "inner"))
+    assert found[str(project)] == "--tmpfs"
 
 
 def test_a_granted_link_is_granted_by_where_it_leads(places):

@@ -73,11 +73,11 @@ class Running:
         )
         self._pidfd = _pidfd(self._process.pid)
         self._often = _LOOK_FOR_EXIT if self._pidfd is None else _LOOK
-        self._attend()
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
+        try:
+            self._attend()
+        except BaseException:
+            self._process.kill()
+            raise
 
     @property
     def code(self) -> int | None:

@@ -92,6 +92,7 @@ def find_bubblewrap(search_path: str) -> Bubblewrap:
     for no_userns in (True, False):
         tried = Bubblewrap(path, no_userns)
         argv = [path, *_confinement(tried, network=False), *_system(), "--proc", "/proc"]
+        argv += ["--perms", "1777", "--size", _LEAST_ROOM, "--tmpfs", PRIVATE_TMP]
         try:
             ran = subprocess.run(  # noqa: S603 - bubblewrap itself, as it was found
                 [*argv, "--", "/bin/true"], capture_output=True, timeout=_PROBE_SECONDS, env={}
@@ -120,8 +121,8 @@ def write_settings(folder: Path) -> None:
 def arguments(bubblewrap: Bubblewrap, view: View) -> list[str]:
     """All but the command. Later mounts cover earlier ones."""
     grants = view.grants
-    hidden = _existing(grants.hidden)
     own = [path for path in _outermost(view.own) if not _is_system(path)]
+    hidden = _to_mask(grants, own)
     return [
         *_confinement(bubblewrap, network=grants.network),
         *_system(),
@@ -137,6 +138,7 @@ def arguments(bubblewrap: Bubblewrap, view: View) -> list[str]:
         *_masks([path for path in hidden if _is_inside_any(path, own)]),
         *("--bind", str(view.private), str(view.private)),
         *("--dir", str(view.folder), "--chdir", str(view.folder)),
+        *(word for path in hidden if path.is_dir() for word in ("--remount-ro", str(path))),
         # For a process of root's, the kernel's settings in /proc/sys are its own files.
         *("--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"),
         *(part for pair in view.environment.items() for part in ("--setenv", *pair)),
@@ -177,11 +179,22 @@ def _granted(grants: Grants) -> Iterator[str]:
         yield from (how[path], str(path), str(path))
 
 
+def _to_mask(grants: Grants, own: Iterable[Path]) -> list[Path]:
+    """Of what is hidden, that which would be seen, or which has in it what is granted."""
+    granted = _existing((*grants.read, *grants.write))
+    seen = (*granted, *own)
+    return [
+        path
+        for path in _outermost(_existing(grants.hidden))
+        if _is_inside_any(path, seen) or any(each.is_relative_to(path) for each in granted)
+    ]
+
+
 def _masks(paths: Iterable[Path]) -> Iterator[str]:
-    """Something empty over each. Mounts beneath it are still possible until the end."""
+    """Something empty over each. A folder has to take mounts below it until all are made."""
     for path in paths:
         if path.is_dir():
-            yield from ("--size", _LEAST_ROOM, "--perms", "0555", "--tmpfs", str(path))
+            yield from ("--size", _LEAST_ROOM, "--tmpfs", str(path))
         else:
             yield from ("--ro-bind", "/dev/null", str(path))
 
