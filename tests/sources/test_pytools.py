@@ -100,6 +100,8 @@ def test_run_parsed_stands_in_for_a_missing_run_or_docstring(tmp_path):
 def test_tags_come_from_a_literal_list_of_texts(tmp_path):
     assert only(tmp_path, '__tags__ = ["a", "b"]\n' + TOOL).fields["tags"] == ["a", "b"]
     assert "tags" not in only(tmp_path, "__tags__ = [1]\n" + TOOL).fields
+    asks = '__permissions__ = ["connect network *"]\n'
+    assert only(tmp_path, asks + TOOL).fields["permissions"] == ["connect network *"]
     assert "tags" not in only(tmp_path, "__tags__ = list(open('x'))\n" + TOOL).fields
 
 

@@ -155,9 +155,10 @@ def _fields(content: bytes, file_name: str) -> dict[str, object]:
         "output_schema": signature.output_schema(found[0], described, names),
         "executor": {"entrypoint": file_name, "function": found[0].name},
     }
-    tags = syntax.json_value(_expression(names.get("__tags__")))
-    if tags and isinstance(tags[0], list) and all(isinstance(tag, str) for tag in tags[0]):
-        fields["tags"] = tags[0]
+    for name in ("tags", "permissions"):
+        said = syntax.json_value(_expression(names.get(f"__{name}__")))
+        if said and isinstance(said[0], list) and all(isinstance(each, str) for each in said[0]):
+            fields[name] = said[0]
     return fields
 
 
