@@ -89,7 +89,7 @@ def test_granted_paths_variables_and_the_working_folder(tmp_path, sandboxing):
         grants=Grants(
             read=(project / "in", tmp_path / "not there"),
             write=(project / "out",),
-            variables=("GRANTED", "NOWHERE"),
+            variables=("GRAN*", "NOWHERE"),
             project=project,
         ),
         sandboxing=sandboxing,

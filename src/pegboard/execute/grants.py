@@ -43,7 +43,9 @@ def grants_of(item: Item, ground: Ground) -> Grants:
         hidden=ground.hidden,
         network=any(each.resource is Resource.NETWORK for each in item.permissions),
         variables=tuple(
-            each.scope for each in item.permissions if each.resource is Resource.ENVIRONMENT
+            each.scope
+            for each in item.permissions
+            if each.resource is Resource.ENVIRONMENT and each.access is Access.READ
         ),
         project=project,
     )

@@ -28,7 +28,7 @@ class Grants(NamedTuple):
     """What is never shown, also where it lies in a folder that is granted."""
     network: bool = False
     variables: tuple[str, ...] = ()
-    """Names of variables that are handed on from Pegboard's own environment."""
+    """Names of variables that are handed on from Pegboard's own environment; `*` at the end."""
     project: Path | None = None
     """Where relative paths begin; the working folder of whatever is granted something in it."""
 

@@ -9,7 +9,7 @@ import platform
 import signal
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shutil import which
 from typing import NamedTuple
@@ -170,7 +170,7 @@ class Processes:
     def _environment(
         self, command: Command, grants: Grants, private: Private, tmp: str
     ) -> dict[str, str]:
-        handed_on = {n: self._environ[n] for n in grants.variables if n in self._environ}
+        handed_on = {n: v for n, v in self._environ.items() if _is_named(n, grants.variables)}
         return {
             "PATH": SEARCH_PATH,
             "HOME": tmp,
@@ -182,6 +182,13 @@ class Processes:
             "PEGBOARD_ANSWER": str(private.answer),
             "PEGBOARD_OUTPUT": str(private.output),
         }
+
+
+def _is_named(name: str, patterns: Sequence[str]) -> bool:
+    """By itself, or by a beginning with a `*` behind it."""
+    return any(
+        name.startswith(each[:-1]) if each.endswith("*") else name == each for each in patterns
+    )
 
 
 def _clear(path: Path, groups: Groups | None) -> None:
