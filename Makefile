@@ -43,7 +43,13 @@ $(PARTS)/clients/done: Makefile
 	$(PARTS)/clients/bin/python -m pip install --quiet --disable-pip-version-check fastmcp==4.1.2 'pydantic-ai-slim[mcp]==2.66.0'
 	@touch $@
 
-parts: $(PARTS)/npm/done $(PARTS)/servers/done $(PARTS)/clients/done ## install the MCP servers and clients that the tests talk to
+# The quicker of the two installers that environments of tools are made with.
+$(PARTS)/uv/done: Makefile
+	$(PYTHON) -m venv $(PARTS)/uv
+	$(PARTS)/uv/bin/python -m pip install --quiet --disable-pip-version-check uv==0.13.7
+	@touch $@
+
+parts: $(PARTS)/npm/done $(PARTS)/servers/done $(PARTS)/clients/done $(PARTS)/uv/done ## install the programs that the tests talk to
 
 demo: $(VENV)/core ## index the demo tools and search them, by words and by meaning
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh demo/run.sh
@@ -84,6 +90,7 @@ bench: $(VENV)/bench ## measure quality and speed; DATA=folder with retrieval/, 
 	$(BIN)/python benchmarks/vector_engines.py --data $(DATA)
 	$(BIN)/python benchmarks/indexing.py --data $(DATA)
 	$(BIN)/python benchmarks/cold_start.py
+	$(BIN)/python benchmarks/run_python.py
 	$(BIN)/python benchmarks/batching.py --data $(DATA)
 	$(BIN)/python benchmarks/context_cost.py --data $(DATA)
 	$(BIN)/python benchmarks/mcp_ingest.py --data $(DATA)

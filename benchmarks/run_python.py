@@ -12,15 +12,15 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
+from shutil import which
 
 from pegboard.calls import Outcome
 from pegboard.content import ItemFile, Version
 from pegboard.execute.environments import Environments
 from pegboard.execute.interpreter import Interpreter, base_interpreter
-from pegboard.execute.job import Grants, Job, Sandboxing
+from pegboard.execute.job import Job, Sandboxing
 from pegboard.execute.process import Processes
 from pegboard.execute.python_tool import PythonExecutor
-from pegboard.execute.sandbox import View, arguments, find_bubblewrap
 from pegboard.execute.secrets import Secrets
 from pegboard.execute.unpacked import Unpacked
 from pegboard.model import Item, ItemId
@@ -94,7 +94,7 @@ async def measured(folder: Path, runs: int) -> dict[str, list[float]]:
         BARE: [str(python.executable), "-c", "pass"],
         CLEAN: [str(clean / "bin" / "python"), "-c", "pass"],
     }
-    if wrapped := in_bubblewrap(folder, clean, python):
+    if wrapped := in_bubblewrap(clean, python):
         commands[IN_BUBBLEWRAP] = wrapped
     calls = {OPEN: Sandboxing.OFF, SANDBOX: Sandboxing.PREFER}
     seconds: dict[str, list[float]] = {name: [] for name in (*commands, *calls)}
@@ -109,15 +109,20 @@ async def measured(folder: Path, runs: int) -> dict[str, list[float]]:
     return seconds
 
 
-def in_bubblewrap(folder: Path, clean: Path, python: Interpreter) -> list[str]:
-    """Nothing if it cannot be used here."""
-    bubblewrap = find_bubblewrap(PATH)
-    private = folder / "private"
-    private.mkdir()
-    own = (*python.shown, clean)
-    view = View(own, private, Grants(), {"PATH": PATH}, private, 64 << 20)
-    start = [bubblewrap.path, *arguments(bubblewrap, view), "--"]
-    return [*start, str(clean / "bin" / "python"), "-c", "pass"] if bubblewrap.path else []
+def in_bubblewrap(clean: Path, python: Interpreter) -> list[str]:
+    """With as little as it takes; nothing if it is not there."""
+    bubblewrap = which("bwrap", path=PATH)
+    links = [path for path in map(Path, ("/bin", "/lib", "/lib64")) if path.is_symlink()]
+    shown = ["/usr", *map(str, python.shown), str(clean)]
+    options = [
+        *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"),
+        *("--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv"),
+        *("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"),
+        *(part for path in links for part in ("--symlink", str(path.readlink()), str(path))),
+        *(part for path in shown for part in ("--ro-bind", path, path)),
+    ]
+    command = ["--", str(clean / "bin" / "python"), "-c", "pass"]
+    return [bubblewrap, *options, *command] if bubblewrap else []
 
 
 def timed(command: list[str]) -> float:

@@ -35,7 +35,7 @@ class Python:
 
     def __init__(self, folder: Path, **environ: str) -> None:
         self.folder = folder
-        self.environ = {"PATH": os.environ["PATH"], **environ}
+        self.environ = {"PATH": os.environ["PATH"]} | environ
         self.processes = Processes(scratch=folder / "scratch", environ=self.environ)
         self.environments = Environments(folder / "environments", self.environ, base_interpreter())
         self.executor = PythonExecutor(

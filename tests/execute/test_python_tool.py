@@ -416,6 +416,15 @@ def test_output_that_is_no_json_object_is_only_text(python, said):
     assert (result.outcome, text(result), result.structured) == (Outcome.OK, said, None)
 
 
+def test_output_that_is_to_fit_a_schema_is_read_as_json(python):
+    declared = python_item("print([1, 2])")._replace(output_schema={"type": "array"})
+    assert python.run(declared).structured == {"result": [1, 2]}
+    too_long = python_item("print('x' * 100_000)")._replace(output_schema={"type": "object"})
+    result = python.run(too_long)
+    assert result.outcome is Outcome.FAILED
+    assert "more than the 64,000 bytes that are kept" in result.error
+
+
 def test_a_script_that_fails_says_how(python):
     result = python.run(python_item("print('so far')\nraise ValueError('no')"))
     assert (result.outcome, result.error) == (Outcome.FAILED, "ValueError: no")
@@ -440,7 +449,7 @@ def test_a_script_may_write_its_answer_itself(python):
     for wrong in ("nonsense", "[" * 100_000, '{"a": Infinity}'):
         result = python.run(python_item(write.format(wrong)))
         assert result.outcome is Outcome.FAILED
-        assert "PEGBOARD_ANSWER is not JSON" in result.error
+        assert "$PEGBOARD_ANSWER names is no JSON" in result.error
 
 
 def test_other_files_of_the_tool_can_be_imported_and_read(python):

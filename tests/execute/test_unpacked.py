@@ -225,7 +225,7 @@ def test_content_that_is_not_what_its_hash_says_is_refused(unpacked):
 
 def test_a_cache_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "cache").write_bytes(b"")
-    with pytest.raises(NotExecutable, match="cannot be put into .*cache") as raised:
+    with pytest.raises(NotExecutable, match=r"cannot be put into .*cache") as raised:
         Unpacked(tmp_path / "cache").folder(item_of(*FILES))
     assert "disk" in raised.value.hint
 

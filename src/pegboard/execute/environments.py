@@ -11,10 +11,13 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
 
 from pegboard.errors import NotExecutable
 from pegboard.execute.cache_folders import LOCK, opened_lock, remove, sweep, taken
@@ -27,6 +30,7 @@ BUILD_SECONDS = 300.0
 MARK = "pegboard-made"
 
 _LOOK = 0.05
+_UNTIL_REAPED = 1.0
 _KEPT = 64_000
 _SHOWN = 1_500
 _LAST_LINES = 8
@@ -95,74 +99,75 @@ class Environments:
             on_build()
             await asyncio.to_thread(sweep, self._cache, MOST, IDLE_SECONDS)
             try:
-                await self._build(place, requirements)
+                await self._build(place, requirements, descriptor)
             except BaseException:
                 await asyncio.shield(asyncio.to_thread(remove, place))
                 raise
 
-    async def _build(self, place: Path, requirements: Sequence[str]) -> None:
+    async def _build(self, place: Path, requirements: Sequence[str], lock: int) -> None:
         remove(place)
+        base, python = str(self._interpreter.executable), str(place / "bin" / "python")
         listed = place / "requirements.txt"
-        make, install = self._commands(place, listed)
-        await self._run(make, "an environment cannot be made")
+        if uv := shutil.which("uv", path=self._environ.get("PATH", os.defpath)):
+            make = [uv, "venv", "--quiet", "--no-project", "--python", base]
+            install = [uv, "pip", "install", "--quiet", "--no-build", "--python", python]
+        else:
+            make = [base, "-I", "-m", "venv"]
+            install = [python, "-I", "-m", "pip", "install", "--quiet", "--only-binary", ":all:"]
+            install += ["--no-input", "--no-compile", "--disable-pip-version-check"]
+        await self._run([*make, str(place)], lock, "an environment cannot be made")
         listed.write_text("\n".join(requirements) + "\n", "utf-8")
-        await self._run(install, f"{_named(requirements)} cannot be installed")
+        await self._run(
+            [*install, "-r", str(listed)], lock, f"{_named(requirements)} cannot be installed"
+        )
+        # Not by the installers: uv would start the environment's own interpreter for it, which
+        # runs code of the packages at its start.
+        compiling = [base, "-I", "-S", "-m", "compileall", "-q", "-j", "0", str(place / "lib")]
+        with suppress(NotExecutable):  # a file that cannot be compiled may never be needed
+            await self._run(compiling, lock, "")
         (place / MARK).touch()
 
-    def _commands(self, place: Path, listed: Path) -> tuple[list[str], list[str]]:
-        """To make the environment, and to fill it with what is listed."""
-        base, python = str(self._interpreter.executable), str(place / "bin" / "python")
-        if uv := shutil.which("uv", path=self._environ.get("PATH", os.defpath)):
-            install = [uv, "pip", "install", "--quiet", "--no-build", "--compile-bytecode"]
-            return (
-                [uv, "venv", "--quiet", "--no-project", "--python", base, str(place)],
-                [*install, "--python", python, "-r", str(listed)],
+    async def _run(self, argv: Sequence[str], lock: int, complaint: str) -> None:
+        """The lock is its, too: should we die, it stays locked until the installer has ended."""
+        with TemporaryFile() as said:
+            process = subprocess.Popen(  # noqa: S603 - an installer, with words of ours
+                argv,
+                cwd=self._cache.anchor,  # away from settings of projects
+                env=self._environ,
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                pass_fds=(lock,),
             )
-        install = [python, "-I", "-m", "pip", "install", "--quiet", "--no-input"]
-        return (
-            [base, "-I", "-m", "venv", str(place)],
-            [*install, "--disable-pip-version-check", "--only-binary", ":all:", "-r", str(listed)],
-        )
-
-    async def _run(self, argv: Sequence[str], complaint: str) -> None:
-        process = await asyncio.create_subprocess_exec(
-            *argv,
-            cwd=self._cache.anchor,  # away from settings of projects
-            env=self._environ,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            start_new_session=True,
-        )
-        said = b""
-        try:
-            while process.stdout and (chunk := await process.stdout.read(_KEPT)):
-                said = (said + chunk)[-_KEPT:]
-            code = await process.wait()
-        finally:
-            _kill(process)
-            await process.wait()
-        if code != 0:
-            raise NotExecutable(
-                f"{complaint}: {_last_words(said) or f'exit code {code}'}",
-                "see whether the names and versions are right, and whether there are wheels of"
-                " them for this system",
-            )
+            try:
+                while process.poll() is None:
+                    await asyncio.sleep(_LOOK)
+            finally:
+                _kill(process)
+            if process.returncode != 0:
+                raise NotExecutable(
+                    f"{complaint}: {_last_words(said) or f'exit code {process.returncode}'}",
+                    "see whether the names and versions are right, and whether there are wheels of"
+                    " them for this system",
+                )
 
 
 def _is_made(place: Path) -> bool:
     return (place / MARK).is_file()
 
 
-def _kill(process: asyncio.subprocess.Process) -> None:
+def _kill(process: "subprocess.Popen[bytes]") -> None:
     """With all that it started, unless it has ended: its number may be another's by now."""
-    if process.returncode is not None:
+    if process.poll() is not None:
         return
     with suppress(ProcessLookupError, PermissionError):
         if sys.platform == "win32":
             process.kill()
         else:
             os.killpg(process.pid, signal.SIGKILL)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_UNTIL_REAPED)
 
 
 def _named(requirements: Sequence[str]) -> str:
@@ -171,9 +176,10 @@ def _named(requirements: Sequence[str]) -> str:
     return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
 
 
-def _last_words(said: bytes) -> str:
+def _last_words(said: IO[bytes]) -> str:
     """Without names and passwords of an index, which are part of its address."""
-    text = _LOGIN.sub(f"{HIDDEN}@", said.decode("utf-8", "replace"))
+    said.seek(max(0, said.seek(0, os.SEEK_END) - _KEPT))
+    text = _LOGIN.sub(f"{HIDDEN}@", said.read().decode("utf-8", "replace"))
     return "\n".join(text.strip().splitlines()[-_LAST_LINES:])[-_SHOWN:]
 
 

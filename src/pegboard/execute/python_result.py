@@ -8,7 +8,6 @@ from pegboard.execute.job import Job
 from pegboard.execute.process import Ran
 
 MOST_ERROR = 4_000
-_LAST_LINE = 500
 
 
 def python_result(ran: Ran, job: Job) -> CallResult:
@@ -24,39 +23,43 @@ def python_result(ran: Ran, job: Job) -> CallResult:
     except (ValueError, RecursionError) as error:
         if ran.outcome is not Outcome.OK:
             return result
-        wrong = (
-            f"what it wrote to the file of PEGBOARD_ANSWER is not JSON that can be read: {error}"
-        )
+        wrong = f"what it wrote to the file that $PEGBOARD_ANSWER names is no JSON: {error}"
         return result._replace(outcome=Outcome.FAILED, error=wrong)
     said = answer if isinstance(answer, dict) and len(answer) == 1 else {}
     if ran.outcome is Outcome.FAILED:
-        return _failed(result, said, ran, job)
+        return _failed(result, said, job)
     if ran.outcome is not Outcome.OK:
         return result
     if ran.answer is None:
-        return _printed(result, ran)
+        return _printed(result, ran, job)
     return _with_value(result, said.get(RESULT, answer))
 
 
-def _failed(result: CallResult, said: dict[str, object], ran: Ran, job: Job) -> CallResult:
+def _failed(result: CallResult, said: dict[str, object], job: Job) -> CallResult:
     for name, outcome in ((ERROR, Outcome.FAILED), (INVALID, Outcome.INVALID_ARGUMENTS)):
         if name in said:
             told = job.secrets.hide(str(said[name]))
             return result._replace(outcome=outcome, error=_cut(told, MOST_ERROR))
-    last = ran.stderr.strip().rpartition("\n")[2]
-    return result._replace(error=f"{ran.error}: {_cut(last, _LAST_LINE)}" if last else ran.error)
+    return result
 
 
-def _printed(result: CallResult, ran: Ran) -> CallResult:
+def _printed(result: CallResult, ran: Ran, job: Job) -> CallResult:
     """Of a script: its output is its result, and only what it says beside that is a log."""
     result = result._replace(logs=ran.stderr, content=({"type": "text", "text": ran.stdout},))
-    if not ran.stdout.lstrip().startswith("{"):
-        return result
+    declared = bool(job.item.output_schema)
+    if ran.cut and declared:
+        lost = (
+            f"it printed more than the {job.limits.log_bytes:,} bytes that are kept, so that its"
+            " result is lost: let it write the result to the file that $PEGBOARD_ANSWER names"
+        )
+        return result._replace(outcome=Outcome.FAILED, error=lost)
     try:
         value = _read(ran.stdout.encode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return result
-    return result._replace(structured=value) if isinstance(value, dict) else result
+    if isinstance(value, dict):
+        return result._replace(structured=value)
+    return result._replace(structured={"result": value}) if declared else result
 
 
 def _with_value(result: CallResult, value: object) -> CallResult:
