@@ -67,7 +67,7 @@ def _refuse_names(name: str, namespace: str) -> None:
     if not is_namespace(namespace):
         raise UsageError(f"{namespace!r} is no namespace", NAMESPACE_RULE)
     if name == CREATED:
-        raise UsageError(f"{name!r} is what tools are from that were made here", "give another name")
+        raise UsageError(f"{name!r} is kept for tools that were made here", "give another name")
     if not _NAME.fullmatch(name):
         raise UsageError(f"{name!r} is no name for a source", "it takes a-z, 0-9, '-', '_' and '.'")
 
