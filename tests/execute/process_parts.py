@@ -38,6 +38,7 @@ class Runs:
         self.scratch = where / "scratch"
         self.folder = where / "tool"
         self.folder.mkdir(parents=True, exist_ok=True)
+        self._rooms: set[str] = set()
         self.processes = Processes(
             scratch=self.scratch, environ={"PATH": os.environ["PATH"], **environ}
         )
@@ -64,8 +65,9 @@ class Runs:
         """Processes, groups and private folders that are still there."""
         processes = [f"process {pid}" for pid in seen_in_proc(str(self.scratch).encode())]
         rooms = list(self.scratch.glob("*")) if self.scratch.exists() else []
+        self._rooms |= {room.name for room in rooms}
         bases = (find_groups() or [{}])[0].values()
-        groups = [each for room in rooms for base in bases for each in base.glob(f"*{room.name}*")]
+        groups = [each for room in self._rooms for base in bases for each in base.glob(f"*{room}*")]
         inside = [each for room in rooms for each in room.glob("[0-9]*/**/*")]
         folders = [each for each in inside if each.name not in ("output", "tmp")]
         return [*processes, *map(str, (*groups, *folders))]

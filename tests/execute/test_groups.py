@@ -2,10 +2,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from process_parts import needs_groups
+from process_parts import WAIT, eventually, needs_groups
 
 from pegboard.execute import groups
-from pegboard.execute.groups import Groups, find_groups
+from pegboard.execute.groups import Groups, find_groups, noted_groups
 from pegboard.execute.job import Limits
 
 OWN = "9:name=systemd:/\n8:pids:/a\n4:memory:/a/b\n2:cpu,cpuacct:/\n0::/c\n"
@@ -109,10 +109,21 @@ def test_a_group_is_made_and_removed():
     made = found.make("test-1", Limits(processes=5))
     assert (made.folders["pids"] / "pids.max").read_text().strip() == "7"
     assert [each.folders for each in found.left_by("test")] == [made.folders]
-    made.kill()
-    assert made.remove()
+    with subprocess.Popen(["sh", "-c", 'echo 0 >"$0"; exec sleep 1000', made.entrances[0]]):
+        assert eventually(lambda: (made.folders["pids"] / "cgroup.procs").read_text() != "")
+        assert not made.remove()
+        assert made.end(WAIT)
     assert made.remove()
     assert not list(found.left_by("test"))
+
+
+def test_where_groups_are_made_is_noted_for_whoever_clears_up(tmp_path):
+    noted = Groups({"pids": tmp_path / "a", "memory": tmp_path / "b"}, unified=False)
+    noted.note(tmp_path / "groups.json")
+    assert noted_groups(tmp_path / "groups.json") == noted
+    assert noted_groups(tmp_path / "not there") is None
+    (tmp_path / "groups.json").write_text("[]")
+    assert noted_groups(tmp_path / "groups.json") is None
 
 
 @needs_groups

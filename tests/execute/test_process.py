@@ -99,6 +99,12 @@ def test_granted_paths_variables_and_the_working_folder(tmp_path, sandboxing):
     assert not runs.left()
 
 
+@pytest.mark.skipif(not Path("/etc/hostname").exists(), reason="this host has no such file")
+def test_a_granted_file_among_the_settings_of_the_host_can_be_read(runs):
+    ran = runs.run("cat /etc/hostname; whoami", grants=Grants(read=(Path("/etc/hostname"),)))
+    assert ran.stdout == Path("/etc/hostname").read_text() + "nobody\n"
+
+
 @BOTH
 def test_who_is_granted_nothing_in_the_project_begins_in_its_output_folder(runs, sandboxing):
     grants = Grants(project=runs.folder.parent)
@@ -254,15 +260,20 @@ def killed_pegboard(tmp_path: Path, sandboxing: Sandboxing, script: str) -> Runs
 def test_a_pegboard_that_is_killed_leaves_no_tool_running(tmp_path, sandboxing):
     runs = killed_pegboard(tmp_path, sandboxing, "echo > here; exec sleep 1000")
     assert eventually(lambda: not seen_in_proc(str(runs.scratch).encode(), "environ"))
+    assert runs.left()
+    runs.said("true")
+    assert not runs.left()
+    runs.processes.close()
 
 
 @BOTH
 def test_the_next_pegboard_clears_up_after_one_that_was_killed(tmp_path, sandboxing):
     runs = killed_pegboard(tmp_path, sandboxing, "setsid sleep 1000 & echo > here; wait")
     [left] = runs.scratch.iterdir()
+    assert runs.left()
     assert runs.said("echo hi", sandboxing=sandboxing) == "hi"
     assert not left.exists()
-    assert eventually(lambda: not runs.left())
+    assert not runs.left()
     runs.processes.close()
     assert not list(runs.scratch.iterdir())
 

@@ -7,11 +7,13 @@ can be made, the limits of single processes (`limiting`) are all there is: then 
 processes of a run that is root's.
 """
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +29,7 @@ _PREFIX = "pegboard-"
 _PERIOD = 100_000
 """Microseconds; in version 1 every group begins with this."""
 _CHUNK = 1 << 16
+_PATIENCE = 0.002
 _ROUNDS = 50
 
 
@@ -75,6 +78,16 @@ class Group(NamedTuple):
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
 
+    def end(self, seconds: float) -> bool:
+        """Whether it is gone, after all that is in it has been killed and waited for."""
+        until = time.monotonic() + seconds
+        self.kill()
+        while not self.remove():
+            if time.monotonic() > until:
+                return False
+            time.sleep(_PATIENCE)
+        return True
+
     def remove(self) -> bool:
         """Whether it is gone: it cannot go while a process in it is still dying."""
         for folder in dict.fromkeys(self.folders.values()):
@@ -112,14 +125,28 @@ class Groups(NamedTuple):
                 _write(f"{folder}/{file}", each)
         return Group(folders, self.unified) if folders else None
 
+    def note(self, file: Path) -> None:
+        """For whoever clears up after us, who may be in another group than we are."""
+        bases = {name: str(base) for name, base in self.bases.items()}
+        file.write_text(json.dumps({"bases": bases, "unified": self.unified}))
+
     def left_by(self, room: str) -> Iterator[Group]:
-        """Groups whose owner is gone."""
+        """Groups of runs whose names begin so."""
         found: dict[str, dict[str, Path]] = {}
         for controller, base in self.bases.items():
             for folder in base.glob(f"{_PREFIX}{room}-*"):
                 found.setdefault(folder.name, {})[controller] = folder
         for folders in found.values():
             yield Group(folders, self.unified)
+
+
+def noted_groups(file: Path) -> Groups | None:
+    try:
+        said = json.loads(file.read_bytes())
+        bases = {str(name): Path(base) for name, base in said["bases"].items()}
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    return Groups(bases, unified=bool(said["unified"]))
 
 
 def find_groups() -> Groups | None:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import anyio
 
 from pegboard.calls import Artifact, Confined, Outcome
-from pegboard.execute.groups import Group, Groups, find_groups
+from pegboard.execute.groups import Group, Groups, find_groups, noted_groups
 from pegboard.execute.job import Grants, Job, Limits, Sandboxing
 from pegboard.execute.launch import Held, Launched, launch_confined, launch_freely
 from pegboard.execute.limiting import find_ending
@@ -35,6 +35,9 @@ from pegboard.execute.syscalls import syscall_filter
 
 SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 MAX_LINE = 300
+
+_GROUPS = "groups.json"
+_CLEARING_SECONDS = 1.0
 
 
 class Command(NamedTuple):
@@ -113,11 +116,12 @@ class Processes:
     def _settle(self) -> _Host:
         with self._lock:
             if self._host is None:
-                groups = find_groups()
                 for path in abandoned(self._scratch):
-                    _clear(path, groups)
-                room = Room(self._scratch)
+                    _clear(path)
+                room, groups = Room(self._scratch), find_groups()
                 write_settings(room.settings)
+                if groups is not None:
+                    groups.note(room.path / _GROUPS)
                 search_path = self._environ.get("PATH", SEARCH_PATH)
                 self._host = _Host(
                     room,
@@ -191,13 +195,13 @@ def _is_named(name: str, patterns: Sequence[str]) -> bool:
     )
 
 
-def _clear(path: Path, groups: Groups | None) -> None:
-    """All that a Pegboard left that was killed."""
+def _clear(path: Path) -> None:
+    """All that a Pegboard left that was killed. What does not go now is left for the next one."""
     kill_room(path.name)
-    for group in groups.left_by(path.name) if groups else ():
-        group.kill()
-        group.remove()
-    remove(path)
+    groups = noted_groups(path / _GROUPS)
+    left = list(groups.left_by(path.name)) if groups else []
+    if all(group.end(_CLEARING_SECONDS) for group in left):
+        remove(path)
 
 
 def _working_folder(grants: Grants, private: Private) -> Path:
