@@ -63,7 +63,7 @@ def test_no_spelling_of_this_machine_is_asked(service, host):
 
 
 @pytest.mark.parametrize("host", ["2130706433", "0x7f.1", "127.1", "0177.0.0.1", "0.0.0.0"])
-def test_odd_spellings_are_refused_even_where_loopback_is_allowed(service, host):
+def test_odd_spellings_are_refused_even_where_loopback_isallowed(service, host):
     result = called(manifest(url=f"http://{host}:{service.port}/echo"))
     assert result.outcome is Outcome.DENIED or "no name or address" in result.error
     assert service.asked == []
@@ -298,9 +298,9 @@ def test_what_they_do_not_allow(reach, address, host):
 
 def test_public_addresses_pass_the_guard_and_are_connected_to_as_they_were_judged():
     guard = Guard(NOWHERE, resolving([PUBLIC, "10.0.0.1"]))
-    assert asyncio.run(guard._allowed("public.example", 443)) == [PUBLIC]
+    assert asyncio.run(guard.allowed("public.example", 443)) == [PUBLIC]
     with pytest.raises(Refused):
-        asyncio.run(Guard(NOWHERE, resolving(["10.0.0.1"]))._allowed("private.example", 443))
+        asyncio.run(Guard(NOWHERE, resolving(["10.0.0.1"])).allowed("private.example", 443))
 
 
 @pytest.mark.parametrize("host", ["nowhere.invalid", f"{'a' * 64}.example", "a..b"])
@@ -311,6 +311,19 @@ def test_a_name_that_nobody_knows_is_unavailable(host):
     result = called(manifest(url=f"http://{host}/"), resolve=resolve)
     assert result.outcome is Outcome.UNAVAILABLE
     assert host in result.error
+
+
+def test_this_machine_is_asked_by_its_name_where_that_is_allowed(service):
+    item = manifest(url=f"http://LocalHost.:{service.port}/echo")
+    assert arrived(item).header("host") == f"localhost:{service.port}"
+
+
+@pytest.mark.skipif(not socket.has_ipv6, reason="no IPv6 here")
+def test_an_ipv6_address_is_asked_where_it_is_allowed():
+    with served("::1") as service:
+        item = manifest(url=f"{service.url}/echo")
+        assert arrived(item).header("host") == f"[::1]:{service.port}"
+        assert called(item, reach=NOWHERE).outcome is Outcome.DENIED
 
 
 def test_the_system_is_asked_for_names_that_cannot_be_any():

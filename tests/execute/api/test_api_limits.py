@@ -1,8 +1,10 @@
 """Services that are slow, endless, broken or left alone."""
 
 import asyncio
+import gc
 import socket
 import threading
+import warnings
 import zlib
 
 import pytest
@@ -221,6 +223,17 @@ def test_a_closed_executor_can_be_used_again(service):
         return result
 
     assert asyncio.run(main()).outcome is Outcome.OK
+
+
+def test_connections_of_a_loop_that_has_ended_are_not_used(service):
+    item = manifest(url=f"{service.url}/echo")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # nobody closed them in time
+        executor = ApiExecutor(HERE)
+        first, second = asyncio.run(executor.run(job(item))), asyncio.run(executor.run(job(item)))
+        del executor
+        gc.collect()
+    assert [first.outcome, second.outcome] == [Outcome.OK, Outcome.OK]
 
 
 def test_no_time_at_all_is_a_timeout(service):

@@ -161,6 +161,24 @@ def test_a_secret_is_never_looked_into_either(service):
     assert asked.header("x-a") == "{q} ${OTHER}"
 
 
+def test_no_message_shows_a_part_of_a_secret(service):
+    """What is cut in the middle of a secret would not be recognised as one."""
+    secret = "k/" + "abcdefgh" * 40
+    for config in (
+        {"url": f"http://${{KEY}}:{service.port}/echo"},
+        {
+            "url": f"{service.url}/echo",
+            "method": "POST",
+            "body": "${KEY}",
+            "headers": {"Content-Type": "application/x-www-form-urlencoded"},
+        },
+        {"url": f"{service.url}/echo\\${{KEY}}"},
+    ):
+        result = called(manifest(**config), secrets={"KEY": secret})
+        assert result.outcome is not Outcome.OK
+        assert "abcdefgh" not in result.error.replace(secret, "")
+
+
 def test_a_header_from_an_argument_cannot_have_more_than_one_line(service):
     item = manifest(ANY, url=f"{service.url}/echo", headers={"X-A": "v {q}"})
     assert called(item, {"q": "a\r\nX-Evil: 1"}).outcome is Outcome.INVALID_ARGUMENTS

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pegboard.calls import Outcome
+from pegboard.execute.api.executor import secret_names
 
 JSON_VALUES = st.recursive(
     st.none()
@@ -409,7 +410,19 @@ def test_variables_of_a_server_have_their_defaults(tmp_path, service):
     del servers[0]["variables"]["host"]
     result = called(item)
     assert result.outcome is Outcome.UNAVAILABLE
-    assert "has a variable without a default, host" in result.error
+    assert "has no default for host; set SHOP_HOST" in result.error
+    assert arrived(item, secrets={"SHOP_HOST": "127.0.0.1"}).path == "/v2/echo"
+    assert secret_names(item.executor, "shop") == ["SHOP_HOST"]
+
+
+def test_a_token_in_the_address_is_a_secret_and_cannot_change_the_host(tmp_path, service):
+    item = described(tmp_path, service)
+    servers = [{"url": f"{service.url}/bot{{token}}"}]
+    item = item._replace(executor={**item.executor, "servers": servers})
+    assert arrived(item, secrets={"SHOP_TOKEN": "1:a/b"}).path == "/bot1%3Aa%2Fb/echo"
+    servers[0]["url"] = f"http://{{token}}:{service.port}"
+    result = called(item, secrets={"SHOP_TOKEN": "127.0.0.1/x?"})
+    assert result.outcome is Outcome.UNAVAILABLE
 
 
 def test_a_document_from_a_file_with_relative_servers_says_what_to_do(tmp_path):

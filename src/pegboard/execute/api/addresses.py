@@ -74,7 +74,7 @@ class Guard(httpcore2.AsyncNetworkBackend):
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
         """Raises `Refused` if no address of the host may be talked to."""
-        allowed = await self._allowed(host, port)
+        allowed = await self.allowed(host, port)
         whole = CONNECT_SECONDS if timeout is None else timeout
         for number, address in enumerate(allowed, 1):
             share = whole if number == len(allowed) else min(whole, FIRST_SECONDS)
@@ -88,7 +88,8 @@ class Guard(httpcore2.AsyncNetworkBackend):
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
 
-    async def _allowed(self, host: str, port: int) -> list[str]:
+    async def allowed(self, host: str, port: int) -> list[str]:
+        """The addresses of a host that may be talked to. Raises `Refused` if there are none."""
         if _is_odd(host):
             told = f"{host} is no usual spelling of an address"
             raise Refused(Outcome.DENIED, f"{told}; write it in full, as in 192.0.2.1")

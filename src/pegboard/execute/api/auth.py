@@ -15,6 +15,7 @@ from typing import NamedTuple
 from pegboard.content import Json
 from pegboard.execute.api.faults import Refused, unavailable
 from pegboard.execute.api.headers import Headers, checked, with_cookies
+from pegboard.execute.api.names import secret_name
 from pegboard.execute.api.requests import Request, with_query
 from pegboard.execute.api.shapes import listed, mapping, mappings, text, texts
 from pegboard.execute.api.styles import percent
@@ -53,10 +54,6 @@ class Proof(NamedTuple):
             self.clients + other.clients,
             self.secrets + other.secrets,
         )
-
-
-def secret_name(source: str, scheme: str, ending: str = "") -> str:
-    return re.sub(r"[^A-Z0-9]", "_", f"{source}_{scheme}{ending}".upper())
 
 
 def names_of(executor: Json, source: str) -> list[str]:
@@ -98,7 +95,9 @@ def bearer(token: str, *names: str) -> Proof:
 
 
 def login(user: str, password: str, secrets: Secrets, *names: str) -> Proof:
-    told = base64.b64encode(f"{user}:{password}".encode()).decode("ascii")
+    # Variables of the environment may hold bytes that are no text.
+    whole = f"{user}:{password}".encode("utf-8", "surrogateescape")
+    told = base64.b64encode(whole).decode("ascii")
     secrets.learn(told)
     return Proof(headers=(("Authorization", f"Basic {told}"),), secrets=names)
 

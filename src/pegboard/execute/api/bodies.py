@@ -82,7 +82,7 @@ def file_in(value: str) -> File:
             else unquote_to_bytes(rest)
         )
     except (binascii.Error, ValueError) as error:
-        raise invalid(f"{value[: head.end()]}... holds no base64: {error}") from error
+        raise invalid(f"a data URL holds no base64: {error}") from error
     named = _NAME.search(head[2] or "")
     name = unquote_to_bytes(named[1]).decode("utf-8", "replace") if named else ""
     return File(content, head[1].lower(), name)
@@ -97,7 +97,7 @@ def encoded(value: str) -> bytes:
 
 def _object(value: object, kind: str) -> Json:
     if not isinstance(value, Mapping):
-        raise invalid(f"a body that is {kind} is an object, and not {compact(value)[:80]}")
+        raise invalid(f"a body that is {kind} is made from an object")
     return {str(name): each for name, each in value.items() if each is not None}
 
 

@@ -16,6 +16,7 @@ from pegboard.execute.api.lightapi_auth import proof_of
 from pegboard.execute.api.manifests import filled_in
 from pegboard.execute.api.requests import Request, built
 from pegboard.execute.api.sending import BACKOFF, Answer, Bounds, Line
+from pegboard.execute.api.servers import base_of, names_in_server
 from pegboard.execute.api.shapes import mapping, text
 from pegboard.execute.api.tokens import Tokens
 from pegboard.execute.api.urls import Target
@@ -32,7 +33,7 @@ def secret_names(executor: Json, source: str) -> list[str]:
     if "url" in executor:
         parts = ("url", "headers", "query", "body")
         return names_in([executor[part] for part in parts if part in executor])
-    found = auth.names_of(executor, source)
+    found = [*auth.names_of(executor, source), *names_in_server(executor, source)]
     if "protocol" in executor:
         found += expressions.names_of(executor, source)
     return list(dict.fromkeys(found))
@@ -48,7 +49,7 @@ class _Call(NamedTuple):
 
 
 class ApiExecutor:
-    """For one event loop, which keeps its connections for a moment. Tokens are never written."""
+    """Keeps connections for a moment, and tokens until they end; neither is ever written down."""
 
     def __init__(
         self,
@@ -92,26 +93,28 @@ class ApiExecutor:
         return _result(answer, call, job)
 
     def _planned(self, job: Job) -> _Call:
-        executor, schema, source = job.item.executor, job.item.input_schema, job.item.source
+        executor, source, secrets = job.item.executor, job.item.source, job.secrets
+        schema = job.item.input_schema
         if "url" in executor:
-            made = filled_in(executor, job.arguments, schema, job.secrets)
+            made = filled_in(executor, job.arguments, schema, secrets)
             query = mapping(executor.get("query"))
             keys = frozenset(name for name, said in query.items() if names_in(said))
             return _Call(made, keys=keys, response_path=text(executor.get("response_path")))
         if "protocol" in executor:
             operation = expressions.Operation(
-                executor, job.arguments, schema, source, job.secrets, self._environment
+                executor, job.arguments, schema, source, secrets, self._environment
             )
             made, proof = lightapi.request_of(operation), proof_of(operation)
             return _Call(made, proof, rpc=executor["protocol"] in lightapi.RPC)
         if "path" in executor:
-            made = built(executor, job.arguments, schema, source)
-            return _Call(made, auth.chosen(executor, source, job.secrets))
+            base = base_of(executor, source, secrets)
+            made = built(executor, job.arguments, schema, base)
+            return _Call(made, auth.chosen(executor, source, secrets))
         raise unavailable(f"{job.item.id} does not say how it is called; sync its source again")
 
     async def _asked(self, job: Job, call: _Call, bounds: Bounds) -> Answer:
         """With a new token, once, if one that was kept is refused."""
-        proof, kept = await self._with_tokens(job, call.proof, bounds, ())
+        proof, kept = await self._with_tokens(job, call.proof, bounds)
         keys = call.keys.union(name for name, _ in proof.query)
         answer = await self._line.ask(auth.proven(call.request, proof), bounds, keys)
         if answer.status == 401 and kept:
@@ -120,8 +123,8 @@ class ApiExecutor:
         return answer
 
     async def _with_tokens(
-        self, job: Job, proof: Proof, bounds: Bounds, refused: tuple[str, ...]
-    ) -> tuple[Proof, tuple[str, ...]]:
+        self, job: Job, proof: Proof, bounds: Bounds, refused: frozenset[str] = frozenset()
+    ) -> tuple[Proof, frozenset[str]]:
         """The proof with its tokens, and those of them that were kept from earlier calls."""
         small = bounds._replace(most=min(bounds.most, MOST_FOR_A_TOKEN))
 
@@ -129,14 +132,13 @@ class ApiExecutor:
             answer = await self._line.once(request, target, small)
             return answer.status, answer.body
 
-        kept: list[str] = []
-        for number, client in enumerate(proof.clients):
-            instead_of = refused[number] if number < len(refused) else ""
-            token, new = await self._tokens.token(client, job.secrets, post, instead_of=instead_of)
+        kept: set[str] = set()
+        for client in proof.clients:
+            token, new = await self._tokens.token(client, job.secrets, post, refused=refused)
             if not new:
-                kept.append(token)
+                kept.add(token)
             proof = proof.joined(auth.bearer(token))
-        return proof, tuple(kept)
+        return proof, frozenset(kept)
 
 
 def _result(answer: Answer, call: _Call, job: Job) -> CallResult:

@@ -11,8 +11,8 @@ from functools import partial
 from typing import NamedTuple
 
 from pegboard.content import Json
-from pegboard.execute.api.auth import secret_name
 from pegboard.execute.api.faults import unavailable
+from pegboard.execute.api.names import secret_name
 from pegboard.execute.api.shapes import mapping
 from pegboard.execute.api.styles import scalar
 from pegboard.execute.api.templates import LEFT_OUT, as_it_is, looked_up

@@ -12,6 +12,11 @@ class Refused(Exception):
         self.error = error
 
 
+def brief(text: str, most: int = 200) -> str:
+    """To be named in a message: whole or not at all, so that a secret in it is recognised."""
+    return ascii(text) if len(text) <= most else f"a text of {len(text):,} characters"
+
+
 def invalid(error: str) -> Refused:
     return Refused(Outcome.INVALID_ARGUMENTS, error)
 

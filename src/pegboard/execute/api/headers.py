@@ -16,7 +16,7 @@ OURS = frozenset(
 ANYWHERE = frozenset({"accept", "accept-language", "user-agent"})
 """Those that a redirect may take to another origin: none of them can be a secret."""
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_BAD = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]|^[ \t]|[ \t]$")
+_BAD = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]|^[ \t]|[ \t]\Z")
 
 
 def checked(name: str, value: str) -> tuple[str, str]:

@@ -27,9 +27,8 @@ def request_of(operation: Operation) -> Request:
     if protocol in RPC:
         return _rpc(operation, speech)
     if "endpoint" not in executor and "path" in executor and not executor.get("request"):
-        base = _server(operation, speech) or base_of(executor, operation.source)
-        backed = {**executor, "servers": [{"url": base}]}
-        return built(backed, operation.arguments, operation.schema, operation.source)
+        base = _server(operation, speech) or base_of(executor, operation.source, operation.secrets)
+        return built(executor, operation.arguments, operation.schema, base)
     return _http(operation, speech)
 
 
@@ -113,7 +112,7 @@ def _address(operation: Operation, speech: Speech, path: Json) -> str:
         return url
     base = _server(operation, speech)
     if not base and "servers" in executor:
-        base = base_of(executor, operation.source)
+        base = base_of(executor, operation.source, operation.secrets)
     if not base:
         raise unavailable(
             f"the document of {operation.source} names no server with a whole address for"

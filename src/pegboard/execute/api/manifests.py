@@ -4,7 +4,7 @@ import re
 
 from pegboard.content import Json
 from pegboard.execute.api.bodies import FORM, JSON, Body, written
-from pegboard.execute.api.faults import Refused, invalid, unavailable
+from pegboard.execute.api.faults import Refused, brief, invalid, unavailable
 from pegboard.execute.api.headers import Headers, checked, has, value_of
 from pegboard.execute.api.requests import Request, method_of, segment_checked, with_query
 from pegboard.execute.api.shapes import mapping, text
@@ -22,7 +22,7 @@ _ACCEPT = "application/json, */*;q=0.5"
 def filled_in(executor: Json, arguments: Json, schema: Json, secrets: Secrets) -> Request:
     """Raises `Refused` and `SecretMissing`."""
     filling = Filling(arguments, mapping(schema.get("properties")), secrets)
-    method = method_of(executor)
+    method = method_of({"method": "GET", **executor})
     url = _url(text(executor.get("url")), filling)
     query = [
         pair
@@ -46,7 +46,7 @@ def filled_in(executor: Json, arguments: Json, schema: Json, secrets: Secrets) -
 def _url(template: str, filling: Filling) -> str:
     parts = _URL.match(template)
     if parts is None:
-        raise unavailable(f"{template[:200]!a} is no http or https address")
+        raise unavailable(f"{brief(template)} is no http or https address")
     scheme, host, path, query = parts.groups()
     for each in (host, path):
         if name := filling.missing(each):
@@ -60,7 +60,7 @@ def _url(template: str, filling: Filling) -> str:
 
 def _in_host(value: str) -> str:
     if not _IN_HOST.fullmatch(value):
-        raise invalid(f"{value[:80]!a} cannot be a part of the name of a host")
+        raise invalid(f"{brief(value)} cannot be a part of the name of a host")
     return value
 
 

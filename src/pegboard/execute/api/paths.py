@@ -7,6 +7,7 @@ from pegboard.execute.api.faults import failed
 
 _STEP = re.compile(r"\[(\d+|\*)\]|\['([^']*)'\]|\[\"([^\"]*)\"\]|\.?([^.\[\]]+)")
 _SHOWN = 10
+_LONG = 40
 
 
 def part_at(value: object, path: str) -> object:
@@ -40,14 +41,15 @@ def _walked(value: object, steps: Sequence[str], path: str) -> object:
         else:
             before = ".".join(steps[:number]) or "the answer"
             told = f"the answer has nothing at response_path {path}"
-            raise failed(f"{told}: {before} has no {step[:80]!a}, but {_shown(value)}")
+            raise failed(f"{told}: {before} has no {step!a}, but {_shown(value)}")
     return value
 
 
 def _shown(value: object) -> str:
     if isinstance(value, dict):
-        names = ", ".join(map(str, list(value)[:_SHOWN]))
-        return f"only {names[:300]}" if names else "nothing"
+        # Whole or not at all: a service may have repeated a secret.
+        names = [name for name in value if len(name) <= _LONG]
+        return f"only {', '.join(names[:_SHOWN])}" if names else "nothing"
     if isinstance(value, list):
         return f"{len(value)} entries"
     return f"is {type(value).__name__ if value is not None else 'null'}"

@@ -11,7 +11,6 @@ from pegboard.content import Json
 from pegboard.execute.api.bodies import JSON, Body, written
 from pegboard.execute.api.faults import invalid, unavailable
 from pegboard.execute.api.headers import Headers, checked, with_cookies
-from pegboard.execute.api.servers import base_of
 from pegboard.execute.api.shapes import mapping, mappings, text, texts
 from pegboard.execute.api.styles import (
     COOKIE,
@@ -41,8 +40,8 @@ class Request(NamedTuple):
     body: bytes | None = None
 
 
-def built(executor: Json, arguments: Json, schema: Json, source: str) -> Request:
-    """`schema` is the tool's input schema. Raises `Refused`."""
+def built(executor: Json, arguments: Json, schema: Json, base: str) -> Request:
+    """`schema` is the tool's input schema, `base` the address of the server. Raises `Refused`."""
     given = {name: value for name, value in arguments.items() if value is not None}
     sent = [each for each in mappings(executor.get("parameters")) if each.get("name") in given]
     path = _path(text(executor.get("path")), sent, given)
@@ -56,7 +55,7 @@ def built(executor: Json, arguments: Json, schema: Json, source: str) -> Request
         headers = (*headers, ("Content-Type", body.media_type))
     return Request(
         method_of(executor),
-        with_query(base_of(executor, source) + path, query),
+        with_query(base + path, query),
         with_cookies(headers, cookies),
         None if body is None else body.content,
     )

@@ -11,7 +11,7 @@ import httpcore2
 import httpx2
 
 from pegboard.execute.api.addresses import CONNECT_SECONDS, Guard, NameUnknown, Reach, Resolve
-from pegboard.execute.api.faults import failed, unavailable
+from pegboard.execute.api.faults import brief, failed, unavailable
 from pegboard.execute.api.headers import OURS
 from pegboard.execute.api.redirects import MAX_REDIRECTS, redirected
 from pegboard.execute.api.requests import Request
@@ -67,7 +67,7 @@ class Lost(Exception):
 
 
 class Line:
-    """Connections to services, kept for a moment. For one event loop."""
+    """Connections to services, kept for a moment. For one event loop at a time."""
 
     def __init__(
         self,
@@ -81,6 +81,7 @@ class Line:
         self._verify = verify
         self._backoff = backoff
         self._pool: httpcore2.AsyncConnectionPool | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def ask(self, request: Request, bounds: Bounds, keys: frozenset[str]) -> Answer:
         """Follows redirects. `keys` are parameters of the query that no other origin may see.
@@ -122,7 +123,10 @@ class Line:
             await pool.aclose()
 
     def _opened(self) -> httpcore2.AsyncConnectionPool:
-        if self._pool is None:
+        loop = asyncio.get_running_loop()
+        if self._pool is None or self._loop is not loop:
+            # Connections do not outlive their loop.
+            self._loop = loop
             self._pool = httpcore2.AsyncConnectionPool(
                 ssl_context=self._verify or httpcore2.default_ssl_context(),
                 max_connections=MAX_CONNECTIONS,
@@ -177,7 +181,9 @@ def _headers(request: Request, target: Target) -> list[tuple[bytes, bytes]]:
         made.append(("Content-Length", str(len(request.body or b""))))
     named = {name.lower() for name, _ in said}
     kept = [each for each in made if each[0].lower() not in named]
-    return [(name.encode("ascii"), value.encode("utf-8")) for name, value in [*kept, *said]]
+    return [
+        (name.encode("ascii"), value.encode("utf-8", "replace")) for name, value in [*kept, *said]
+    ]
 
 
 async def _read(response: httpcore2.Response, target: Target, bounds: Bounds) -> Answer:
@@ -189,7 +195,7 @@ async def _read(response: httpcore2.Response, target: Target, bounds: Bounds) ->
     coding = unpacked.headers.get("content-encoding", "").strip().lower()
     if coding not in _KNOWN_CODINGS:
         raise failed(
-            f"{target.shown} packed its answer as {coding[:40]!a}, which was not asked for"
+            f"{target.shown} packed its answer as {brief(coding)}, which was not asked for"
         )
     body = bytearray()
     async for chunk in unpacked.aiter_bytes():

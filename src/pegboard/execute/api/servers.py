@@ -5,50 +5,61 @@ from collections.abc import Mapping
 
 from pegboard.content import Json
 from pegboard.execute.api.faults import unavailable
+from pegboard.execute.api.names import secret_name
 from pegboard.execute.api.shapes import mapping, mappings, text, texts
+from pegboard.execute.api.styles import percent
+from pegboard.execute.api.templates import looked_up
+from pegboard.execute.secrets import Secrets
 
 _VARIABLE = re.compile(r"\{([^{}]+)\}")
 
 
-def base_of(executor: Json, source: str) -> str:
-    """Without a final slash. Raises `Refused`."""
-    servers = mappings(executor.get("servers"))
-    absolute = [each for each in servers if _is_absolute(_likely(each))]
+def base_of(executor: Json, source: str, secrets: Secrets) -> str:
+    """Without a final slash. Raises `Refused`.
+
+    A variable without a default, such as the token in `https://api.telegram.org/bot{token}`, is
+    looked up like a secret: `TELEGRAM_TOKEN`.
+    """
+    absolute = _absolute(executor)
     if not absolute:
+        servers = mappings(executor.get("servers"))
         listed = ", ".join(text(each.get("url")) or "/" for each in servers[:3]) or "none"
         raise unavailable(
             f"the document of {source} names no server with a whole address ({listed});"
             " add the document by the address it is served at, so that its servers count from"
             f" there: pegboard add openapi https://... --name {source}"
         )
-    chosen = _filled(absolute[0], source)
+    chosen = absolute[0]
+
+    def fill(place: re.Match[str]) -> str:
+        name = secret_name(source, place[1])
+        if secrets.find(name) is None:
+            raise unavailable(f"the server {chosen} has no default for {place[1]}; set {name}")
+        return percent(looked_up(secrets, name))
+
     if chosen.lower().startswith("http://"):
         # Many documents list both, in any order; nothing is said against the safe one.
         safe = "https" + chosen[4:]
-        if safe.lower() in {_likely(each).rstrip("/").lower() for each in absolute}:
-            return safe
-    return chosen
+        chosen = safe if safe.lower() in map(str.lower, absolute) else chosen
+    return _VARIABLE.sub(fill, chosen)
+
+
+def names_in_server(executor: Json, source: str) -> list[str]:
+    """The secrets that the address has places for."""
+    found = _VARIABLE.findall(next(iter(_absolute(executor)), ""))
+    return [secret_name(source, name) for name in found]
+
+
+def _absolute(executor: Json) -> list[str]:
+    """The whole addresses among the servers, with the defaults of their variables."""
+    likely = [_likely(each) for each in mappings(executor.get("servers"))]
+    return [each for each in likely if each.lower().startswith(("http://", "https://"))]
 
 
 def _likely(server: Json) -> str:
-    """With the defaults of its variables, as far as it has any."""
     defaults = _defaults(server)
-    url = text(server.get("url"))
-    return _VARIABLE.sub(lambda found: defaults.get(found[1]) or found[0], url)
-
-
-def _is_absolute(url: str) -> bool:
-    return url.lower().startswith(("http://", "https://"))
-
-
-def _filled(server: Json, source: str) -> str:
-    url = _likely(server)
-    if left := _VARIABLE.search(url):
-        raise unavailable(
-            f"the server {url} of {source} has a variable without a default, {left[1]};"
-            f" give {left[1]} a default in the document, and run: pegboard sync"
-        )
-    return re.split("[?#]", url, maxsplit=1)[0].rstrip("/")
+    url = re.split("[?#]", text(server.get("url")), maxsplit=1)[0].rstrip("/")
+    return _VARIABLE.sub(lambda found: defaults.get(found[1]) or found[0], url).rstrip("/")
 
 
 def _defaults(server: Json) -> Mapping[str, str]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import quote
 
 from pegboard.content import Json
-from pegboard.execute.api.faults import invalid
+from pegboard.execute.api.faults import brief, invalid
 
 Encode = Callable[[str], str]
 Pair = tuple[str, str]
@@ -31,7 +31,7 @@ def percent(text: str, safe: str = "") -> str:
     try:
         return quote(text, safe)
     except UnicodeEncodeError:
-        raise invalid(f"{text[:40]!a} is no text: it has half a character in it") from None
+        raise invalid("there is half a character in it, which cannot be written") from None
 
 
 def scalar(value: object) -> str:
@@ -120,7 +120,7 @@ def _deep(name: str, value: object, encode: Encode) -> Iterator[Pair]:
     if isinstance(value, Mapping):
         for each, part in _members(value):
             if not each or "[" in each or "]" in each:
-                raise invalid(f"{name}: {each[:80]!a} cannot be the name of a member there")
+                raise invalid(f"{name}: {brief(each)} cannot be the name of a member there")
             yield from _deep(f"{name}[{each}]", part, encode)
     elif isinstance(value, list | tuple):
         apart = any(isinstance(each, Mapping | list | tuple) for each in value)
@@ -133,5 +133,5 @@ def _deep(name: str, value: object, encode: Encode) -> Iterator[Pair]:
 def _refuse(texts: list[str], delimiter: str, name: str) -> None:
     if delimiter and (bad := next((each for each in texts if delimiter in each), None)):
         raise invalid(
-            f"{name}: {bad[:80]!a} contains {delimiter!a}, which is what separates the values there"
+            f"{name}: {brief(bad)} contains {delimiter!a}, which is what separates the values there"
         )

@@ -7,13 +7,13 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from ipaddress import ip_address
 from typing import NamedTuple
-from urllib.parse import quote, urlencode
 
 from pegboard.execute.api.auth import Client
-from pegboard.execute.api.bodies import FORM
+from pegboard.execute.api.bodies import FORM, written
 from pegboard.execute.api.faults import unavailable
 from pegboard.execute.api.requests import Request
 from pegboard.execute.api.shapes import mapping, text
+from pegboard.execute.api.styles import percent
 from pegboard.execute.api.urls import Target, parsed
 from pegboard.execute.secrets import Secrets
 
@@ -42,9 +42,9 @@ class Tokens:
         self._locks: dict[Client, asyncio.Lock] = {}
 
     async def token(
-        self, client: Client, secrets: Secrets, post: Post, *, instead_of: str = ""
+        self, client: Client, secrets: Secrets, post: Post, *, refused: frozenset[str]
     ) -> tuple[str, bool]:
-        """A token other than one that was refused, and whether it is a new one.
+        """A token other than those that were refused, and whether it is a new one.
 
         Raises `Refused`.
         """
@@ -53,7 +53,7 @@ class Tokens:
             async with lock:
                 kept = self._kept.get(client)
                 now = asyncio.get_running_loop().time()
-                new = kept is None or kept.until <= now or kept.token == instead_of
+                new = kept is None or kept.until <= now or kept.token in refused
                 if kept is None or new:
                     kept = await self._fetched(client, secrets, post)
                     self._keep(client, kept)
@@ -96,11 +96,11 @@ def _request(client: Client, target: Target, secrets: Secrets, *, in_body: bool)
     if in_body:
         fields |= {"client_id": client.id, "client_secret": client.secret}
     else:
-        told = f"{quote(client.id, '')}:{quote(client.secret, '')}"
+        told = f"{percent(client.id)}:{percent(client.secret)}"
         login = base64.b64encode(told.encode()).decode("ascii")
         secrets.learn(login)
         headers.append(("Authorization", f"Basic {login}"))
-    return Request("POST", target.url, tuple(headers), urlencode(fields).encode("ascii"))
+    return Request("POST", target.url, tuple(headers), written(fields, FORM).content)
 
 
 def _object(body: bytes) -> dict[str, object]:

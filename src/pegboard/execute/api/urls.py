@@ -7,13 +7,13 @@ from urllib.parse import quote, urljoin
 import httpx2
 
 from pegboard.calls import Outcome
-from pegboard.execute.api.faults import Refused, unavailable
+from pegboard.execute.api.faults import Refused, brief, unavailable
 
 MAX_URL = 60_000
 _PARTS = re.compile(r"(https?)://([^/?#]*)([^?#]*)(\?[^#]*)?(?:#.*)?", re.IGNORECASE | re.DOTALL)
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?")
 _PORTS = {"http": 80, "https": 443}
-_DIRTY = re.compile(r"[\s\\\x00-\x1f\x7f]")
+_DIRTY = re.compile(r"[\s\\\x00-\x1f\x7f\ud800-\udfff]")
 _IN_PATH = "/:@!$&'()*+,;=~%-._"
 _IN_QUERY = _IN_PATH + "?"
 
@@ -52,10 +52,10 @@ class Target(NamedTuple):
 def parsed(url: str) -> Target:
     """Raises `Refused`."""
     if len(url) > MAX_URL:
-        raise unavailable(f"the address has more than {MAX_URL:,} characters: {url[:80]!a}...")
+        raise unavailable(f"the address has more than {MAX_URL:,} characters")
     parts = _PARTS.fullmatch(url)
     if parts is None or _DIRTY.search(url):
-        raise unavailable(f"{url[:200]!a} is no http or https address")
+        raise unavailable(f"{brief(url)} is no http or https address")
     scheme, authority, path, query = parts[1].lower(), parts[2], parts[3], parts[4] or ""
     if "@" in authority:
         told = f"{scheme}://...@{authority.rpartition('@')[2]}"
@@ -72,7 +72,7 @@ def joined(base: Target, location: str) -> Target:
     try:
         return parsed(urljoin(base.url, location))
     except ValueError:  # brackets without an address in them
-        raise unavailable(f"{location[:200]!a} is no address") from None
+        raise unavailable(f"{brief(location)} is no address") from None
 
 
 def _host_and_port(scheme: str, authority: str) -> tuple[str, int]:
@@ -89,4 +89,4 @@ def _host_and_port(scheme: str, authority: str) -> tuple[str, int]:
 
 
 def _no_host(authority: str) -> Refused:
-    return unavailable(f"{authority[:200]!a} is no name or address of a host")
+    return unavailable(f"{brief(authority)} is no name or address of a host")

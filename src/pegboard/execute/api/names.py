@@ -1,0 +1,8 @@
+"""What the secrets of a source are called."""
+
+import re
+
+
+def secret_name(source: str, name: str, ending: str = "") -> str:
+    """In upper case, with `_` for whatever is no letter or digit: `PETSTORE_API_KEY`."""
+    return re.sub(r"[^A-Z0-9]", "_", f"{source}_{name}{ending}".upper())
