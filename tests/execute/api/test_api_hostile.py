@@ -147,7 +147,7 @@ def likely(url):
 SECRETS = dict.fromkeys(("A", "B", "TOOLS_A", "TOOLS_A_USERNAME", "TOOLS_A_PASSWORD"), "hush")
 
 
-@settings(max_examples=400, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_a_call_ends_in_a_result(run, service, data):
     executor = data.draw(likely(service.url))

@@ -25,7 +25,7 @@ def tools(running):
 
 
 @pytest.mark.parametrize(("place", "style", "explode"), STYLES)
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(value=VALUE)
 def test_what_the_service_reads_is_what_was_given(run, tools, place, style, explode, value):
     result = run(job(tools[f"{place}_{style}_{explode}"], {"value": value}))
