@@ -159,7 +159,8 @@ def _executors(
         from pegboard.execute.api.executor import ApiExecutor
 
         private = tuple(filter(None, (each.strip() for each in settings.private.split(","))))
-        return ApiExecutor(Reach(loopback=settings.loopback == "on", private=private))
+        reach = Reach(loopback=settings.loopback == "on", private=private)
+        return ApiExecutor(reach, environment=settings.environment)
 
     def docker() -> "Executor":
         from pegboard.execute.container.executor import ContainerExecutor

@@ -187,6 +187,9 @@ class RunSettings:
         "with commas: 10.0.0.0/8, wiki.example.com",
         personal=True,
     )
+    environment: str = setting(
+        "", "which environment of a LightAPI description is called; empty takes its first"
+    )
     engine: str = setting(
         "auto",
         "what runs docker tools",
