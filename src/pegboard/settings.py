@@ -188,7 +188,7 @@ class RunSettings:
         personal=True,
     )
     environment: str = setting(
-        "", "which environment of a LightAPI description is called; empty takes its first"
+        "", "which environment of a LightAPI description is called, where it has several"
     )
     engine: str = setting(
         "auto",

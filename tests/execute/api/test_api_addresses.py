@@ -83,7 +83,7 @@ def test_cloud_metadata_is_not_asked():
     assert result.outcome is Outcome.DENIED
     assert result.error == (
         "169.254.169.254 is a link-local address, and is not asked; if that is meant,"
-        ' add "169.254.169.254" to run.private in your config'
+        ' add "169.254.169.254" to run.private in your settings'
     )
 
 
@@ -91,7 +91,7 @@ def test_loopback_is_refused_with_the_setting_that_allows_it(service):
     result = called(manifest(url=f"http://localhost:{service.port}/echo"), reach=NOWHERE)
     assert result.outcome is Outcome.DENIED
     assert "localhost leads to " in result.error
-    assert "set run.loopback = true in your config" in result.error
+    assert 'set run.loopback = "on" in your settings' in result.error
 
 
 def test_a_name_that_leads_to_a_private_address_is_not_asked():

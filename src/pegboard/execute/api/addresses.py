@@ -129,9 +129,9 @@ def judgement(address: str, host: str, reach: Reach) -> str:
     if kind in _NEVER:
         return told
     if kind == "loopback":
-        return f"{told}; if that is meant, set run.loopback = true in your config"
+        return f'{told}; if that is meant, set run.loopback = "on" in your settings'
     named = host if kind in _BY_NAME else address
-    return f'{told}; if that is meant, add "{named}" to run.private in your config'
+    return f'{told}; if that is meant, add "{named}" to run.private in your settings'
 
 
 def kind_of(address: _Address) -> str:

@@ -114,7 +114,7 @@ class Speech:
         told = ", ".join(found) or "none"
         raise unavailable(
             f"{self._operation.source} has the environments {told}; name the one that counts,"
-            " as run.environment in your config"
+            " as run.environment in your settings"
         )
 
 
