@@ -179,6 +179,27 @@ def test_cancelling_ends_all_of_it_within_a_second(runs, sandboxing):
 
 @pytest.mark.usefixtures("with_or_without_groups")
 @BOTH
+def test_cancelled_at_any_moment_of_its_start_nothing_remains(runs, sandboxing):
+    command, job = runs.command("sleep 1000 & sleep 1000"), a_job(sandboxing=sandboxing)
+
+    async def cancel(turns: int) -> None:
+        task = asyncio.create_task(runs.processes.run(command, job))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait([task])
+        assert task.cancelled()
+
+    async def all_of_them() -> None:
+        await runs.processes.run(runs.command("true"), job)
+        await asyncio.gather(*(cancel(turns) for turns in range(0, 3_000, 100)))
+
+    asyncio.run(all_of_them())
+    assert not runs.left()
+
+
+@pytest.mark.usefixtures("with_or_without_groups")
+@BOTH
 def test_a_daemon_ends_with_who_started_it(runs, sandboxing):
     said = runs.said("setsid sleep 1000 & echo started", sandboxing=sandboxing)
     assert said == "started"

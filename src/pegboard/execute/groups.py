@@ -74,7 +74,9 @@ class Group(NamedTuple):
         elif "pids" in self.folders:
             _write(f"{self.folders['pids']}/pids.max", "0")
         for _ in range(_ROUNDS):
-            for pid in self._pids():
+            if not (pids := self._pids()):
+                return
+            for pid in pids:
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
 

@@ -118,7 +118,7 @@ class Processes:
             if self._host is None:
                 for path in abandoned(self._scratch):
                     _clear(path)
-                room, groups = Room(self._scratch), find_groups()
+                room, groups = Room(self._scratch, _end_groups), find_groups()
                 write_settings(room.settings)
                 if groups is not None:
                     groups.note(room.path / _GROUPS)
@@ -198,10 +198,15 @@ def _is_named(name: str, patterns: Sequence[str]) -> bool:
 def _clear(path: Path) -> None:
     """All that a Pegboard left that was killed. What does not go now is left for the next one."""
     kill_room(path.name)
-    groups = noted_groups(path / _GROUPS)
-    left = list(groups.left_by(path.name)) if groups else []
-    if all(group.end(_CLEARING_SECONDS) for group in left):
+    if _end_groups(path):
         remove(path)
+
+
+def _end_groups(room: Path) -> bool:
+    """Whether none is left."""
+    groups = noted_groups(room / _GROUPS)
+    left = groups.left_by(room.name) if groups else ()
+    return all(group.end(_CLEARING_SECONDS) for group in left)
 
 
 def _working_folder(grants: Grants, private: Private) -> Path:

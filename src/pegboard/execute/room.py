@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from mimetypes import guess_type
 from pathlib import Path
@@ -33,9 +33,8 @@ MAX_ARTIFACT_BYTES = 16 << 20
 MAX_ANSWER = 16 << 20
 MAX_FILES = 10_000
 MAX_DEPTH = 20
-A_DAY = 86_400.0
-
 MAX_IDLE = 16
+A_DAY = 86_400.0
 
 _OUTPUT, _TMP = "output", "tmp"
 _LOCK = "owner.lock"
@@ -43,6 +42,9 @@ _UNFINISHED = ".new-"
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 """A link is not followed, and a pipe without a writer is not waited for."""
 _FOLDER = _READ | getattr(os, "O_DIRECTORY", 0)
+
+
+Leaving = Callable[[Path], bool]
 
 
 class Private(NamedTuple):
@@ -79,9 +81,11 @@ class Left(NamedTuple):
 
 
 class Room:
-    """Raises OSError where no folder can be made."""
+    def __init__(self, scratch: Path, leaving: Leaving = lambda room: True) -> None:
+        """Raises OSError where no folder can be made.
 
-    def __init__(self, scratch: Path) -> None:
+        `leaving` is called before it is removed, and tells whether it may be.
+        """
         scratch.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.name = f"{os.getpid()}-{secrets.token_hex(6)}"
         self.path = scratch / self.name
@@ -93,7 +97,7 @@ class Room:
         lock = os.open(unfinished / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
         _lock(lock)
         unfinished.rename(self.path)
-        self.close = weakref.finalize(self, _leave, self.path, lock, os.getpid())
+        self.close = weakref.finalize(self, _leave, self.path, lock, os.getpid(), leaving)
 
     @property
     def settings(self) -> Path:
@@ -101,7 +105,10 @@ class Room:
 
     def take(self, arguments: Json) -> Private:
         """A folder for one run."""
-        path = self._idle.pop() if self._idle else self._make()
+        try:
+            path = self._idle.pop()
+        except IndexError:
+            path = self._make()
         private = Private(path, f"{self.name}-{next(self._numbers)}")
         file = os.open(private.arguments, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(file, "wb") as opened:
@@ -142,7 +149,8 @@ def _is_as_made(private: Private) -> bool:
 
 
 def _is_private(path: Path) -> bool:
-    return path.lstat().st_mode == stat.S_IFDIR | 0o700
+    mode = path.lstat().st_mode
+    return stat.S_ISDIR(mode) and mode & 0o777 == 0o700
 
 
 def abandoned(scratch: Path) -> Iterator[Path]:
@@ -174,16 +182,20 @@ def _lock(lock: int) -> bool:
     return True
 
 
-def _leave(path: Path, lock: int, owner: int) -> None:
+def _leave(path: Path, lock: int, owner: int, leaving: Leaving) -> None:
     if os.getpid() == owner:  # not a fork of it
-        remove(path)
+        if leaving(path):
+            remove(path)
         os.close(lock)
 
 
 def remove(path: Path) -> None:
     """All of it, also what a process made unreadable or nested too deeply for Python."""
     try:
-        shutil.rmtree(path)
+        if path.is_symlink():
+            path.unlink()
+        else:
+            shutil.rmtree(path)
     except FileNotFoundError:
         return
     except (OSError, RecursionError):

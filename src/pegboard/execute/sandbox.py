@@ -135,11 +135,12 @@ def arguments(bubblewrap: Bubblewrap, view: View) -> list[str]:
     """All but the command. Later mounts cover earlier ones."""
     grants = view.grants
     own = [path for path in _outermost(view.own) if not _is_system(path)]
-    hidden = _to_mask(grants, own)
+    granted = _existing((*grants.read, *grants.write))
+    hidden = _to_mask(grants, granted, own)
     return [
         *_confinement(bubblewrap, network=grants.network),
         *_system(),
-        *_etc(view.settings, grants, own),
+        *_etc(view.settings, (*granted, *own), network=grants.network),
         *("--proc", "/proc", "--dev", "/dev"),
         *("--size", str(view.tmp_bytes), "--tmpfs", "/dev/shm"),  # noqa: S108
         *("--size", str(view.tmp_bytes), "--perms", "1777", "--tmpfs", PRIVATE_TMP),
@@ -177,15 +178,14 @@ def _system() -> tuple[str, ...]:
     return tuple(words)
 
 
-def _etc(settings: Path, grants: Grants, own: Iterable[Path]) -> Iterator[str]:
+def _etc(settings: Path, others: Iterable[Path], *, network: bool) -> Iterator[str]:
     """All at once, unless something else is to be seen there that has no place in ours."""
-    others = (*grants.read, *grants.write, *own)
     if any(each.is_relative_to(_ETC) for each in others):
         for path in (*FOR_ALL, *MADE):
             yield from ("--ro-bind-try", str(_in(settings, path)), path)
     else:
         yield from ("--ro-bind", str(settings), str(_ETC))
-    live = (ALTERNATIVES, *(FOR_THE_NETWORK if grants.network else ()))
+    live = (ALTERNATIVES, *(FOR_THE_NETWORK if network else ()))
     yield from _each("--ro-bind-try", (path for path in live if _in(settings, path).exists()))
 
 
@@ -201,9 +201,8 @@ def _granted(grants: Grants) -> Iterator[str]:
         yield from (how[path], str(path), str(path))
 
 
-def _to_mask(grants: Grants, own: Iterable[Path]) -> list[Path]:
+def _to_mask(grants: Grants, granted: Iterable[Path], own: Iterable[Path]) -> list[Path]:
     """Of what is hidden, that which would be seen, or which has in it what is granted."""
-    granted = _existing((*grants.read, *grants.write))
     seen = (*granted, *own)
     return [
         path
