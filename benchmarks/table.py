@@ -180,6 +180,14 @@ def cold_start(result: Result) -> list[str]:
     return table(["command", "time, as a ratio to the bare script"], rows)
 
 
+def run_python(result: Result) -> list[str]:
+    ratios = result["ratios"]
+    names = list(result["median ms"])
+    rows = [[name, *(f"{ratios[against][name]:.2f}" for against in ratios)] for name in names]
+    head = ["time, as a ratio", *(f"to {against}" for against in ratios)]
+    return [*table(head, rows), "", *checks(result)]
+
+
 def mcp_ingest(result: Result) -> list[str]:
     columns = ("ndcg@10", "recall@1", "recall@5", "recall@10", "mrr")
     rows = [
@@ -331,6 +339,7 @@ TABLES: dict[str, Callable[[Result], list[str]]] = {
     "postgres_workers": postgres_workers,
     "indexing": ratios,
     "cold_start": cold_start,
+    "run_python": run_python,
     "mcp_ingest": mcp_ingest,
     "mcp_load": mcp_load,
     "openapi_ingest": openapi_ingest,

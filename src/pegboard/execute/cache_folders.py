@@ -52,9 +52,13 @@ def remove(path: Path) -> None:
     if path.is_symlink() or not path.is_dir():
         path.unlink(missing_ok=True)
         return
-    for folder, _, _ in os.walk(path):
-        with suppress(FileNotFoundError):
-            Path(folder).chmod(0o700)
+    with suppress(FileNotFoundError):
+        path.chmod(0o700)
+    for folder, inner, _ in os.walk(path):  # goes into each only after this
+        for each in (Path(folder, name) for name in inner):
+            with suppress(FileNotFoundError):
+                if not each.is_symlink():
+                    each.chmod(0o700)
     shutil.rmtree(path, ignore_errors=True)
 
 

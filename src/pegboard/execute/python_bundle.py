@@ -35,7 +35,7 @@ _NOT_COMPILED = (SyntaxError, ValueError, OverflowError, RecursionError, MemoryE
 _compiling = threading.Lock()
 
 
-@lru_cache(maxsize=200)
+@lru_cache(maxsize=64)
 def bundle(source: bytes, file: str) -> ItemFile:
     """Without the tool's own code if that cannot be compiled: its process will say why."""
     code = None

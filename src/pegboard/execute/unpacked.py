@@ -18,7 +18,8 @@ from pegboard.errors import NotExecutable
 from pegboard.execute.cache_folders import half_made, opened_lock, remove, sweep, taken
 from pegboard.model import Item
 
-MOST = 500
+MOST = 1_000
+"""A Python tool has two: its files, and what its process begins with."""
 IDLE_SECONDS = 3_600.0
 LOCK_SECONDS = 30.0
 TRIES = 3
