@@ -1,0 +1,96 @@
+"""What a container that has ended means as the result of a call."""
+
+import json
+import re
+import signal
+
+from pegboard.calls import CallResult, Confined, Outcome
+from pegboard.content import Json
+from pegboard.execute.container.wanted import Ended, Heard, Stopped
+from pegboard.execute.job import Job
+from pegboard.execute.room import Left
+
+LAST_WORDS = 500
+_SIGNAL = 128
+_LOST_COMMAND = re.compile(
+    r"executable file|exec format|failed to exec|workdir|working dir|chdir|not a directory",
+    re.IGNORECASE,
+)
+"""In what engines say when the fault is in the manifest or the image."""
+
+_NO_COMMAND = re.compile(r"(?:catatonit|tini|docker-init)\b.*\bexec\b")
+"""What the first process in a container says when there is no second."""
+_WHY = {
+    getattr(signal, "SIGXFSZ", None): ": it wrote a file larger than it may write in all",
+    getattr(signal, "SIGXCPU", None): ": it used more processor time than its time limit allows",
+}
+
+
+def result_of(job: Job, ended: Ended | Stopped, heard: Heard, left: Left) -> CallResult:
+    text = heard.out.text(job.secrets.hide).removesuffix("\n")
+    logs = heard.err.text(job.secrets.hide)
+    outcome, error = _meaning(job, ended, logs)
+    whole = outcome is Outcome.OK and not heard.out.cut
+    return CallResult(
+        outcome,
+        content=({"type": "text", "text": text},) if text else (),
+        structured=_structured(text, any_json=bool(job.item.output_schema)) if whole else None,
+        error=error,
+        logs=f"{logs}\n{left.complaint}".strip("\n") if left.complaint else logs,
+        artifacts=left.artifacts,
+        sandbox=Confined.CONTAINER if isinstance(ended, Stopped) or not ended.refusal else None,
+    )
+
+
+def _meaning(job: Job, ended: Ended | Stopped, logs: str) -> tuple[Outcome, str]:
+    if isinstance(ended, Stopped):
+        return ended.outcome, ended.error
+    if ended.refusal:
+        return _refused(job.secrets.hide(ended.refusal))
+    if ended.out_of_memory or ended.code == _SIGNAL + signal.SIGKILL:
+        most = job.limits.memory_bytes
+        return Outcome.KILLED, (
+            f"it was killed, most likely because it needed more than {most:,} bytes of memory: "
+            "give it less to do, or raise the limit"
+        )
+    if number := _signal_of(ended.code):
+        why = _WHY.get(number, "")
+        return Outcome.KILLED, f"it was ended by the signal {number.name}{why}"
+    if ended.code != 0:
+        return Outcome.FAILED, _failure(ended.code, logs.strip().rpartition("\n")[2])
+    return Outcome.OK, ""
+
+
+def _failure(code: int, words: str) -> str:
+    if _NO_COMMAND.search(words):
+        return f"its command cannot be run in its image: {words}"
+    said = f"; its last words: {words[-LAST_WORDS:]}" if words else ""
+    return f"it ended with exit code {code}{said}"
+
+
+def _refused(said: str) -> tuple[Outcome, str]:
+    if _LOST_COMMAND.search(said):
+        return Outcome.FAILED, f"its command cannot be run in its image: {said}"
+    return Outcome.UNAVAILABLE, f"the container engine could not run it: {said}"
+
+
+def _signal_of(code: int) -> signal.Signals | None:
+    try:
+        return signal.Signals(code - _SIGNAL)
+    except ValueError:
+        return None
+
+
+def _structured(text: str, *, any_json: bool) -> Json | None:
+    """An object as it is; another value only of a tool that says what it gives back."""
+    try:
+        value = json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(value, dict):
+        return value
+    return {"result": value} if any_json else None
+
+
+def _no_number(name: str) -> object:
+    raise ValueError(f"{name} is no JSON")
