@@ -49,7 +49,15 @@ $(PARTS)/uv/done: Makefile
 	$(PARTS)/uv/bin/python -m pip install --quiet --disable-pip-version-check uv==0.13.7
 	@touch $@
 
-parts: $(PARTS)/npm/done $(PARTS)/servers/done $(PARTS)/clients/done $(PARTS)/uv/done ## install the programs that the tests talk to
+# What tools are run in: a sandbox for processes, and an engine for containers with what their image is made of.
+# Without an engine, the tests that need one are skipped.
+ENGINES := bwrap podman runc busybox
+
+$(PARTS)/debian/done: Makefile
+	(for each in $(ENGINES); do command -v $$each >/dev/null || exit 1; done) || { apt-get update && apt-get install --yes bubblewrap podman runc busybox-static; }
+	@mkdir -p $(@D) && touch $@
+
+parts: $(addprefix $(PARTS)/,$(addsuffix /done,npm servers clients uv debian)) ## install the programs that the tests talk to
 
 demo: $(VENV)/core ## index the demo tools and search them, by words and by meaning
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh demo/run.sh
