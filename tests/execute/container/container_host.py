@@ -76,7 +76,12 @@ class Host:
     def podman(self, *words: str, stdin: Path | None = None) -> str:
         with (stdin or Path(os.devnull)).open("rb") as given:
             ran = subprocess.run(
-                ["podman", *words], env=self.environ, stdin=given, capture_output=True, timeout=WAIT
+                ["podman", *words],
+                env=self.environ,
+                cwd=self.folder,
+                stdin=given,
+                capture_output=True,
+                timeout=WAIT,
             )
         assert ran.returncode == 0, (words, ran.stderr.decode())
         return ran.stdout.decode().strip()
@@ -103,6 +108,7 @@ class Host:
         process = subprocess.Popen(
             [*command, f"unix://{self.socket}"],
             env=self.environ,
+            cwd=self.folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -210,7 +216,7 @@ class Runner:
 
     def files_left(self) -> list[str]:
         """In folders of runs."""
-        return [str(path) for path in self.scratch.glob("*/*") if path.name != "owner.lock"]
+        return [str(path) for path in self.scratch.glob("*/*/*") if path.name != "owner.lock"]
 
 
 def text_of(result: CallResult) -> str:

@@ -63,10 +63,12 @@ def test_a_fork_bomb_ends(each_way):
     assert "can't fork" in result.logs
 
 
-def test_a_memory_bomb_ends_and_is_told_so(each_way_and_docker):
+def test_a_memory_bomb_ends_and_is_told_so(each_way_and_docker, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     result = each_way_and_docker(["sh", "-c", "x=aaaaaaaaaaaaaaaa; while :; do x=$x$x; done"])
     assert result.outcome is Outcome.KILLED
     assert "more than 67,108,864 bytes of memory" in result.error
+    assert list(tmp_path.iterdir()) == []  # what watches over containers writes where it is
 
 
 @pytest.mark.parametrize("where", ["1", "2"])

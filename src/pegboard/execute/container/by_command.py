@@ -62,9 +62,11 @@ class ByCommand:
     async def _run_at_once(
         self, wanted: Wanted, words: Words, environ: Mapping[str, str], heard: Heard
     ) -> Ended:
-        code = await self._attached(("run", *words), environ, heard)
+        """What watches over the container tells in a file of this name that memory ran out."""
+        code = await self._attached(("run", *words), environ, heard, wanted.folder)
         ran = code not in ENGINE_CODES or _number_file(wanted).exists()
-        return Ended(code, refusal="" if ran else _complaint(heard))
+        out_of_memory = (wanted.folder / "oom").exists()
+        return Ended(code, out_of_memory, refusal="" if ran else _complaint(heard))
 
     async def _make_and_start(
         self, wanted: Wanted, words: Words, environ: Mapping[str, str], heard: Heard
@@ -73,7 +75,8 @@ class ByCommand:
         making = ask((self._engine.program, "create", *words), environ, ASK_SECONDS)
         if (answer := await whole(making)).code != 0:
             return Ended(ENGINE_FAILED, refusal=answer.reason)
-        code = await self._attached(("start", "--attach", wanted.name), environ, heard)
+        attach = ("start", "--attach", wanted.name)
+        code = await self._attached(attach, environ, heard, wanted.folder)
         if code == 0:
             return Ended(code)
         form = "{{.State.Status}} {{.State.OOMKilled}}"
@@ -94,11 +97,13 @@ class ByCommand:
         answer = await self._ask("rm", "--force", "--volumes", name)
         return bool(answer.said)
 
-    async def _attached(self, words: Words, environ: Mapping[str, str], heard: Heard) -> int:
+    async def _attached(
+        self, words: Words, environ: Mapping[str, str], heard: Heard, folder: Path
+    ) -> int:
         def hear(fd: int, data: bytes) -> None:
             heard.add(heard.out if fd == STDOUT else heard.err, data)
 
-        async with started((self._engine.program, *words), environ, hear) as program:
+        async with started((self._engine.program, *words), environ, hear, folder) as program:
             return await program.ended()
 
     def _options(self, wanted: Wanted) -> Iterator[str]:

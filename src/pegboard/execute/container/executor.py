@@ -48,7 +48,7 @@ class ContainerExecutor:
         `unpack` puts the files of a tool into a folder, and may raise `NotExecutable`.
         """
         self._engines = Engines(engine, environ)
-        self._scratch = scratch
+        self._scratch = scratch / "containers"
         self._environ = environ
         self._unpack = unpack
         self._room: Room | None = None
@@ -79,12 +79,12 @@ class ContainerExecutor:
         try:
             volumes = await _volumes(way, asked.image)
             room = await asyncio.to_thread(self._settle)
-            private = room.private(job.arguments)
+            private = room.take(job.arguments)
             try:
                 return await self._run_in(private, way, volumes, job, asked)
             finally:
                 with anyio.CancelScope(shield=True):
-                    await asyncio.to_thread(remove, private.path)
+                    await room.give_back(private)
         except NotExecutable:
             self._engines.forget()
             raise

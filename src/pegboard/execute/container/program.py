@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import anyio
@@ -81,7 +82,7 @@ class Program(asyncio.SubprocessProtocol):
 
 @asynccontextmanager
 async def started(
-    argv: Sequence[str], environ: Mapping[str, str], hear: Hear
+    argv: Sequence[str], environ: Mapping[str, str], hear: Hear, folder: Path | None = None
 ) -> AsyncIterator[Program]:
     """Nothing of it runs afterwards. Raises `NotExecutable`."""
     program = Program(hear)
@@ -91,6 +92,7 @@ async def started(
                 lambda: program,
                 *argv,
                 env=environ,
+                cwd=folder,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,

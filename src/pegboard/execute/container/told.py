@@ -31,6 +31,8 @@ def result_of(job: Job, ended: Ended | Stopped, heard: Heard, left: Left) -> Cal
     logs = heard.err.text(job.secrets.hide)
     outcome, error = _meaning(job, ended, logs)
     whole = outcome is Outcome.OK and not heard.out.cut
+    if outcome is Outcome.OK and heard.out.cut and job.item.output_schema:
+        outcome, error = Outcome.FAILED, _too_long(job)
     return CallResult(
         outcome,
         content=({"type": "text", "text": text},) if text else (),
@@ -47,6 +49,8 @@ def _meaning(job: Job, ended: Ended | Stopped, logs: str) -> tuple[Outcome, str]
         return ended.outcome, ended.error
     if ended.refusal:
         return _refused(job.secrets.hide(ended.refusal))
+    if ended.code == 0:
+        return Outcome.OK, ""
     if ended.out_of_memory or ended.code == _SIGNAL + signal.SIGKILL:
         most = job.limits.memory_bytes
         return Outcome.KILLED, (
@@ -56,9 +60,14 @@ def _meaning(job: Job, ended: Ended | Stopped, logs: str) -> tuple[Outcome, str]
     if number := _signal_of(ended.code):
         why = _WHY.get(number, "")
         return Outcome.KILLED, f"it was ended by the signal {number.name}{why}"
-    if ended.code != 0:
-        return Outcome.FAILED, _failure(ended.code, logs.strip().rpartition("\n")[2])
-    return Outcome.OK, ""
+    return Outcome.FAILED, _failure(ended.code, logs.strip().rpartition("\n")[2])
+
+
+def _too_long(job: Job) -> str:
+    return (
+        f"it printed more than the {job.limits.log_bytes:,} bytes that are kept, so that its "
+        "result is lost: let it print less, or write files to the folder $PEGBOARD_OUTPUT"
+    )
 
 
 def _failure(code: int, words: str) -> str:

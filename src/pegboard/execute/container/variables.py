@@ -7,9 +7,9 @@ from pegboard.content import Json
 from pegboard.errors import InvalidArguments
 
 PREFIX = "ARG_"
-MOST_BYTES = 32_000
+MOST_BYTES = 100_000
 """A longer value is only in the file of arguments."""
-MOST_BYTES_IN_ALL = 256_000
+MOST_BYTES_IN_ALL = 1_000_000
 
 
 def variables_of(arguments: Json) -> dict[str, str]:
