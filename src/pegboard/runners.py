@@ -168,7 +168,7 @@ def _executors(
 
         return ContainerExecutor(
             engine=settings.engine,
-            scratch=cache / "runs",
+            scratch=cache,
             environ=environ,
             unpack=Unpacked(cache / "tools").folder,
         )

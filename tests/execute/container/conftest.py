@@ -1,3 +1,4 @@
+import asyncio
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -34,7 +35,7 @@ def runners(host: Host) -> Iterator[dict[str, Runner]]:
     }
     yield made
     for each in made.values():
-        each.executor.close()
+        asyncio.run(each.executor.close())
 
 
 @pytest.fixture

@@ -67,7 +67,7 @@ class ContainerExecutor:
         except OSError as error:
             return CallResult(Outcome.UNAVAILABLE, error=f"no private folder can be made: {error}")
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Removes its folder; done by itself at the end of the program."""
         with self._lock:
             if self._room is not None:
