@@ -243,7 +243,7 @@ def listening():
 def test_the_environment_is_only_what_it_was_given(runs):
     ran = runs.run("env", environment={"GIVEN": "yes"}, grants=Grants(variables=("GRANTED",)))
     names = {line.partition("=")[0] for line in ran.stdout.splitlines()}
-    of_ours = {"PEGBOARD_ARGUMENTS", "PEGBOARD_ANSWER", "PEGBOARD_OUTPUT"}
+    of_ours = {f"PEGBOARD_{name}" for name in ("ARGUMENTS", "ANSWER", "OUTPUT", "RUN")}
     assert names == {"PATH", "HOME", "TMPDIR", "LANG", "PWD", "GIVEN", *of_ours}
 
 

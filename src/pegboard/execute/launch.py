@@ -93,7 +93,7 @@ def launch_freely(
     command = [ending, "--pdeathsig", "KILL", "--", *argv] if ending else argv
     running = Running(
         held.limited(command),
-        {**environment, MARK: held.private.run},
+        environment,
         limits=held.limits,
         folder=held.private.path,
         group=held.group,

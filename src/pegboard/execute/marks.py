@@ -8,29 +8,27 @@ from contextlib import suppress
 from pathlib import Path
 
 MARK = "PEGBOARD_RUN"
-_ROUNDS = 10
 
 
-def kill_run(run: str) -> None:
-    """All processes of a run. Only Linux shows them; one without the mark is not found."""
-    _kill(f"{MARK}={run}\0".encode())
+def kill_run(run: str) -> bool:
+    """Whether a process of the run was still there; each has been sent its end.
+
+    Only Linux shows them, and not one that took the mark off itself.
+    """
+    return _kill(f"{MARK}={run}\0".encode())
 
 
-def kill_room(room: str) -> None:
-    """All processes of all runs whose names begin so."""
-    _kill(f"{MARK}={room}-".encode())
+def kill_room(room: str) -> bool:
+    """The same for all runs whose names begin so."""
+    return _kill(f"{MARK}={room}-".encode())
 
 
-def _kill(mark: bytes) -> None:
-    if sys.platform != "linux":
-        return
-    for _ in range(_ROUNDS):
-        found = list(_marked(mark))
-        for pid in found:
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-        if not found:
-            return
+def _kill(mark: bytes) -> bool:
+    found = list(_marked(mark)) if sys.platform == "linux" else []
+    for pid in found:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+    return bool(found)
 
 
 def _marked(mark: bytes) -> Iterator[int]:

@@ -9,6 +9,7 @@ import platform
 import signal
 import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shutil import which
@@ -21,7 +22,7 @@ from pegboard.execute.groups import Group, Groups, find_groups, noted_groups
 from pegboard.execute.job import Grants, Job, Limits, Sandboxing
 from pegboard.execute.launch import Held, Launched, launch_confined, launch_freely
 from pegboard.execute.limiting import find_ending
-from pegboard.execute.marks import kill_room
+from pegboard.execute.marks import MARK, kill_room
 from pegboard.execute.room import Left, Private, Room, abandoned, left_in, remove
 from pegboard.execute.running import Running
 from pegboard.execute.sandbox import (
@@ -38,6 +39,7 @@ MAX_LINE = 300
 
 _GROUPS = "groups.json"
 _CLEARING_SECONDS = 1.0
+_PATIENCE = 0.01
 
 
 class Command(NamedTuple):
@@ -185,6 +187,7 @@ class Processes:
             "PEGBOARD_ARGUMENTS": str(private.arguments),
             "PEGBOARD_ANSWER": str(private.answer),
             "PEGBOARD_OUTPUT": str(private.output),
+            MARK: private.run,
         }
 
 
@@ -197,7 +200,9 @@ def _is_named(name: str, patterns: Sequence[str]) -> bool:
 
 def _clear(path: Path) -> None:
     """All that a Pegboard left that was killed. What does not go now is left for the next one."""
-    kill_room(path.name)
+    until = time.monotonic() + _CLEARING_SECONDS
+    while kill_room(path.name) and time.monotonic() < until:
+        time.sleep(_PATIENCE)
     if _end_groups(path):
         remove(path)
 

@@ -184,22 +184,23 @@ class Running:
                 if ask and not self._has_exited():
                     self._signal(signal.SIGTERM)
                     await _until(self._has_exited, GRACE)
-                self._kill(run, thoroughly=ask or not self._exited)
+                alone = ask or not self._has_exited()  # else its namespace has ended with it
+                self._kill()
                 await _until(self._is_reaped, UNTIL_GONE)
                 if self._group is not None:
                     await _until(self._group.remove, UNTIL_GONE)
+                elif alone:
+                    await _until(lambda: not kill_run(run), UNTIL_GONE)
         except BaseException:  # cancelled again
-            self._kill(run, thoroughly=False)
+            self._kill()
             raise
         finally:
             self._let_go()
 
-    def _kill(self, run: str, *, thoroughly: bool) -> None:
+    def _kill(self) -> None:
         self._signal(signal.SIGKILL)
         if self._group is not None:
             self._group.kill()
-        elif thoroughly:
-            kill_run(run)
 
     def _signal(self, number: signal.Signals) -> None:
         """To its process group, whose number nobody else has before it is reaped."""
