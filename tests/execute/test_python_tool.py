@@ -534,6 +534,21 @@ def test_what_is_left_to_do_at_the_end_is_done(python):
     assert [each.content for each in result.artifacts] == [b"all of it"]
 
 
+@pytest.mark.parametrize(
+    ("source", "logs"),
+    [
+        ("print('no end of line', end='')", "no end of line"),
+        ("print('kept', end=''); sys.stdout = None; sys.stderr = None", "kept"),
+        ("print('kept', end=''); sys.stdout = io.StringIO(); print('not shown')", "kept"),
+        ("print('kept'); sys.stdout.close()", "kept"),
+    ],
+)
+def test_a_result_counts_whatever_the_tool_does_to_its_outputs(python, source, logs):
+    result = python.run(python_item(f"import io, sys\ndef run():\n    {source}\n    return 1"))
+    assert (result.outcome, result.structured) == (Outcome.OK, {"result": 1}), result
+    assert result.logs == logs
+
+
 def test_what_the_manifest_names_is_in_the_environment_and_nothing_else(tmp_path):
     python = Python(tmp_path, TOKEN="s3cret-token", OTHER="not to be seen", PYTHONPATH="/nowhere")
     source = "import os\ndef run():\n    print(os.environ['KEY'])\n    return sorted(os.environ)"

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 
 HALF = "new-"
 GONE = "gone-"
@@ -62,6 +63,14 @@ def remove(path: Path) -> None:
     shutil.rmtree(path, ignore_errors=True)
 
 
+def set_aside(path: Path) -> Path:
+    """Under another name, in one step, so that nobody finds half of it while it is removed."""
+    aside = path.with_name(f"{GONE}{token_hex(8)}")
+    with suppress(FileNotFoundError):
+        path.rename(aside)
+    return aside
+
+
 def sweep(cache: Path, most: int, idle_seconds: float) -> None:
     """Removes what was used longest ago, as far as there are too many and it is idle."""
     idle_since = time.time() - idle_seconds
@@ -70,7 +79,8 @@ def sweep(cache: Path, most: int, idle_seconds: float) -> None:
     ready = [path for _, path in ages if path not in leftovers]
     for path in [*leftovers, *ready[: max(0, len(ready) - most)]]:
         if _used(path) < idle_since:
-            _take_away(path)
+            with suppress(OSError):
+                remove(set_aside(path))
 
 
 def _used(path: Path) -> float:
@@ -79,11 +89,3 @@ def _used(path: Path) -> float:
         return path.lstat().st_mtime
     except FileNotFoundError:
         return float("inf")
-
-
-def _take_away(path: Path) -> None:
-    """First out of sight, so that nobody finds half of it."""
-    away = path.with_name(f"{GONE}{path.name.removeprefix(GONE)}")
-    with suppress(OSError):
-        path.rename(away)
-        remove(away)

@@ -20,7 +20,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from pegboard.errors import NotExecutable
-from pegboard.execute.cache_folders import LOCK, opened_lock, remove, sweep, taken
+from pegboard.execute.cache_folders import LOCK, opened_lock, remove, set_aside, sweep, taken
 from pegboard.execute.interpreter import Interpreter
 from pegboard.execute.redaction import HIDDEN
 
@@ -97,15 +97,17 @@ class Environments:
             if _is_made(place):
                 return
             on_build()
+            half = set_aside(place)
+            await asyncio.to_thread(remove, half)
             await asyncio.to_thread(sweep, self._cache, MOST, IDLE_SECONDS)
             try:
                 await self._build(place, requirements, descriptor)
             except BaseException:
-                await asyncio.shield(asyncio.to_thread(remove, place))
+                half = set_aside(place)
+                await asyncio.shield(asyncio.to_thread(remove, half))
                 raise
 
     async def _build(self, place: Path, requirements: Sequence[str], lock: int) -> None:
-        remove(place)
         base, python = str(self._interpreter.executable), str(place / "bin" / "python")
         listed = place / "requirements.txt"
         if uv := shutil.which("uv", path=self._environ.get("PATH", os.defpath)):

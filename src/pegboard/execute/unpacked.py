@@ -87,9 +87,7 @@ class Unpacked:
 
     def _put_right(self, place: Path, files: _Files) -> None:
         """Files are replaced in one step each: whoever reads one finds the old or the right one."""
-        for folder in _folders(files):
-            if (place / folder).is_dir() and not (place / folder).is_symlink():
-                (place / folder).chmod(0o755)
+        _open_folders(place, files)
         found = _difference(place, files)
         half = half_made(self._cache)
         try:
@@ -168,6 +166,17 @@ def _folders(files: _Files) -> list[str]:
     """All that have a file in them, the outermost first."""
     found = {str(folder) for path in files for folder in PurePosixPath(path).parents}
     return sorted({"" if folder == "." else folder for folder in found} | {""})
+
+
+def _open_folders(place: Path, files: _Files) -> None:
+    """To be written to. What lies behind a link is somebody else's."""
+    opened = set()
+    for folder in _folders(files):
+        path = place / folder
+        above = not folder or folder.rpartition("/")[0] in opened
+        if above and path.is_dir() and not path.is_symlink():
+            path.chmod(0o755)
+            opened.add(folder)
 
 
 def _close_folders(place: Path, files: _Files) -> None:

@@ -205,6 +205,10 @@ def _leave() -> None:
         return
     from posix import _exit
 
-    sys.stdout.flush()
-    sys.stderr.flush()
+    try:
+        for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
+            if stream is not None:
+                stream.flush()
+    except (OSError, ValueError, AttributeError):
+        return
     _exit(0)
