@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from container_host import IMAGE, Host, Runner
+from container_host import IMAGE, Host, Runner, until
 
 
 @pytest.fixture(scope="session")
@@ -20,6 +20,7 @@ def host() -> Iterator[Host]:
         host.close()
         pytest.skip(f"podman cannot run containers on this host: {error}")
     yield host
+    asyncio.run(until(lambda: host.monitors() == []))
     assert host.podman("volume", "ls", "--quiet") == ""
     host.close()
 

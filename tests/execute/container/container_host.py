@@ -7,7 +7,7 @@ import subprocess
 import tarfile
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -86,6 +86,11 @@ class Host:
         assert ran.returncode == 0, (words, ran.stderr.decode())
         return ran.stdout.decode().strip()
 
+    def monitors(self) -> list[str]:
+        """Processes that watch over a container: one is left if a container is."""
+        found = Path("/proc").glob("[0-9]*/cmdline")
+        return [text for text in map(_read_if_there, found) if f"\0{self.folder}/libpod" in text]
+
     def close(self) -> None:
         self._registry.close()
         self._service.kill()
@@ -127,6 +132,19 @@ def _read(process: "subprocess.Popen[str]", listening: threading.Event) -> None:
     for line in process.stderr:
         if "listening" in line:
             listening.set()
+
+
+def _read_if_there(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(WAIT):
+        while not condition():
+            await asyncio.sleep(0.02)
 
 
 def _pack_busybox(archive: Path) -> None:

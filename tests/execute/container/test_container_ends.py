@@ -3,22 +3,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import anyio
 import pytest
-from container_host import IMAGE, WAIT, Host, Runner, make_job, text_of
+from container_host import IMAGE, WAIT, Host, Runner, make_job, text_of, until
 
 from pegboard.calls import CallResult, Outcome
 from pegboard.execute.container.wanted import LABEL
 from pegboard.execute.job import Grants, Job
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(WAIT):
-        while not condition():
-            await asyncio.sleep(0.02)
 
 
 def stubborn(folder: Path, **fields) -> Job:
@@ -37,7 +30,7 @@ def test_a_time_limit_ends_it_whatever_it_does(each_way_and_docker, tmp_path):
 
 def test_what_was_written_before_a_time_limit_is_told(each_way):
     script = "echo so far; echo hm >&2; echo 1 > $PEGBOARD_OUTPUT/a; sleep 600"
-    result = each_way(["sh", "-c", script], limits={"seconds": 1.5})
+    result = each_way(["sh", "-c", script], limits={"seconds": 4})
     assert (text_of(result), result.logs) == ("so far", "hm\n")
     assert [each.name for each in result.artifacts] == ["a"]
 
@@ -93,6 +86,21 @@ def test_results_of_runs_at_the_same_time_are_not_mixed_up(each_way):
             f"{n}\n",
             f"{n}\n",
         )
+
+
+def test_of_many_runs_some_wait_and_their_time_begins_later(host, by, tmp_path):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    script = f"mkdir {shared}/alone || exit 9; sleep 0.3; rmdir {shared}/alone"
+    job = make_job(["sh", "-c", script], grants=Grants(write=(shared,)), limits={"seconds": 20})
+
+    async def all_at_once() -> list[CallResult]:
+        executor = Runner(host, "podman", host.environ, parallel=1).executor
+        return await asyncio.gather(*(executor.run(job) for _ in range(3)))
+
+    for result in asyncio.run(asyncio.wait_for(all_at_once(), WAIT)):
+        assert result.outcome is Outcome.OK, result
 
 
 def test_a_secret_at_a_cut_is_hidden_whole(box):

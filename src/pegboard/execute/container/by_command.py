@@ -1,5 +1,6 @@
 """Containers by the command of an engine: `podman run`, or `docker create` and `docker start`."""
 
+import asyncio
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -10,13 +11,14 @@ import anyio
 
 from pegboard.errors import CallError, NotExecutable
 from pegboard.execute.container.engines import PODMAN, Engine
-from pegboard.execute.container.program import STDOUT, Answer, ask, started, whole
+from pegboard.execute.container.program import STDOUT, Answer, Program, ask, started, whole
 from pegboard.execute.container.variables import PREFIX
 from pegboard.execute.container.wanted import LABEL, Ended, Heard, Mount, Wanted
 
 ASK_SECONDS = 30.0
 PULL_SECONDS = 600.0
 UNTIL_REMOVED = 10.0
+BETWEEN = 0.1
 ENGINE_FAILED = 125
 ENGINE_CODES = (ENGINE_FAILED, 126, 127)
 """By these an engine says that it did not run the command. A command can have them too."""
@@ -63,7 +65,7 @@ class ByCommand:
         self, wanted: Wanted, words: Words, environ: Mapping[str, str], heard: Heard
     ) -> Ended:
         """What watches over the container tells in a file of this name that memory ran out."""
-        code = await self._attached(("run", *words), environ, heard, wanted.folder)
+        code = await self._attached(("run", *words), environ, heard, wanted)
         ran = code not in ENGINE_CODES or _number_file(wanted).exists()
         out_of_memory = (wanted.folder / "oom").exists()
         return Ended(code, out_of_memory, refusal="" if ran else _complaint(heard))
@@ -76,7 +78,7 @@ class ByCommand:
         if (answer := await whole(making)).code != 0:
             return Ended(ENGINE_FAILED, refusal=answer.reason)
         attach = ("start", "--attach", wanted.name)
-        code = await self._attached(attach, environ, heard, wanted.folder)
+        code = await self._attached(attach, environ, heard, wanted)
         if code == 0:
             return Ended(code)
         form = "{{.State.Status}} {{.State.OOMKilled}}"
@@ -98,13 +100,30 @@ class ByCommand:
         return bool(answer.said)
 
     async def _attached(
-        self, words: Words, environ: Mapping[str, str], heard: Heard, folder: Path
+        self, words: Words, environ: Mapping[str, str], heard: Heard, wanted: Wanted
     ) -> int:
         def hear(fd: int, data: bytes) -> None:
             heard.add(heard.out if fd == STDOUT else heard.err, data)
 
-        async with started((self._engine.program, *words), environ, hear, folder) as program:
-            return await program.ended()
+        argv = (self._engine.program, *words)
+        async with started(argv, environ, hear, wanted.folder) as program:
+            try:
+                return await program.ended()
+            except asyncio.CancelledError:
+                if self._engine.kind == PODMAN:
+                    with anyio.move_on_after(UNTIL_REMOVED, shield=True), suppress(NotExecutable):
+                        await self._remove_under(program, wanted.name)
+                raise
+
+    async def _remove_under(self, program: Program, name: str) -> None:
+        """Podman ends by itself when its container is gone.
+
+        Were it ended while it begins one, a process would be left that it does not know of.
+        """
+        while not program.over:
+            await self.remove(name)
+            with anyio.move_on_after(BETWEEN):
+                await program.ended()
 
     def _options(self, wanted: Wanted) -> Iterator[str]:
         limits = wanted.limits

@@ -73,7 +73,7 @@ class Engines:
         raise NotExecutable(message, _ADVICE)
 
     def forget(self) -> None:
-        """It did not do as it was told: perhaps it is no longer there."""
+        """It may no longer be there."""
         self._found = None
 
     def _places(self) -> Iterator[str]:

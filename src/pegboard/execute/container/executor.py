@@ -6,9 +6,10 @@ import posixpath
 import threading
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import anyio
 
@@ -27,6 +28,8 @@ from pegboard.execute.room import Left, Private, Room, abandoned, left_in, remov
 from pegboard.model import Item
 
 NOBODY = "65534:65534"
+PARALLEL = 8
+"""Engines answer slowly when many containers begin at once."""
 LATER = 60
 """Seconds after its time limit when a container may be removed by whoever sees it."""
 UNTIL_SWEPT = 5.0
@@ -42,22 +45,30 @@ class ContainerExecutor:
         scratch: Path,
         environ: Mapping[str, str],
         unpack: Callable[[Item], Path] | None = None,
+        parallel: int = PARALLEL,
     ) -> None:
         """`environ` is Pegboard's own: engines get it, containers only what is granted of it.
 
-        `unpack` puts the files of a tool into a folder, and may raise `NotExecutable`.
+        `unpack` puts the files of a tool into a folder, and may raise `NotExecutable`. Of more
+        runs than `parallel` in one event loop, some wait; that is not taken off their time.
         """
         self._engines = Engines(engine, environ)
         self._scratch = scratch / "containers"
         self._environ = environ
         self._unpack = unpack
+        self._parallel = parallel
+        self._turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
+            WeakKeyDictionary()
+        )
         self._room: Room | None = None
         self._lock = threading.Lock()
         self._has_swept = False
 
     async def run(self, job: Job) -> CallResult:
         try:
-            return await self._run(job, asked_of(job, self._environ))
+            asked = asked_of(job, self._environ)
+            async with self._turn():
+                return await self._run(job, asked)
         except InvalidArguments as error:
             return CallResult(Outcome.INVALID_ARGUMENTS, error=str(error))
         except (SecretMissing, NotExecutable) as error:
@@ -73,31 +84,52 @@ class ContainerExecutor:
             if self._room is not None:
                 self._room.close()
 
+    def _turn(self) -> asyncio.Semaphore:
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            return self._turns.setdefault(loop, asyncio.Semaphore(self._parallel))
+
     async def _run(self, job: Job, asked: Asked) -> CallResult:
         engine = await self._engines.find()
         way = ByCommand(engine, self._environ) if engine.program else BySocket(engine)
+        volumes = await self._volumes(way, asked.image)
+        room = await asyncio.to_thread(self._settle)
+        private = room.take(job.arguments)
         try:
-            volumes = await _volumes(way, asked.image)
-            room = await asyncio.to_thread(self._settle)
-            private = room.take(job.arguments)
-            try:
-                return await self._run_in(private, way, volumes, job, asked)
-            finally:
-                with anyio.CancelScope(shield=True):
-                    await room.give_back(private)
+            heard = Heard(job.limits)
+            wanted = await asyncio.to_thread(self._wanted, private, volumes, job, asked)
+            async with self._sweeping(way):
+                with self._doubting():
+                    ended = await held(way, wanted, heard, private.output)
+            left = await asyncio.to_thread(_left_in, private)
+            return result_of(job, ended, heard, left)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await room.give_back(private)
+
+    async def _volumes(self, way: Way, image: str) -> tuple[str, ...]:
+        """Folders that the image wants to be writable. The image is pulled if it is missing."""
+        with self._doubting():
+            found = await way.volumes(image)
+        if found is not None:
+            return found
+        try:
+            await way.pull(image)
+        except NotExecutable as error:
+            raise NotExecutable(
+                f"the image {image} is not on this host and cannot be pulled: {error.message}",
+                "pull or build it by hand, or correct its name in the manifest",
+            ) from error
+        return await way.volumes(image) or ()
+
+    @contextmanager
+    def _doubting(self) -> Iterator[None]:
+        """An engine that did not do as it was told is looked for again, the next time."""
+        try:
+            yield
         except NotExecutable:
             self._engines.forget()
             raise
-
-    async def _run_in(
-        self, private: Private, way: Way, volumes: tuple[str, ...], job: Job, asked: Asked
-    ) -> CallResult:
-        heard = Heard(job.limits)
-        wanted = await asyncio.to_thread(self._wanted, private, volumes, job, asked)
-        async with self._sweeping(way):
-            ended = await held(way, wanted, heard, private.output)
-        left = await asyncio.to_thread(_left_in, private)
-        return result_of(job, ended, heard, left)
 
     def _wanted(self, private: Private, volumes: tuple[str, ...], job: Job, asked: Asked) -> Wanted:
         files = job.item.version.files if job.item.version else ()
@@ -151,22 +183,6 @@ async def sweep(way: Way) -> None:
         for name, until in (await way.left()).items():
             if until < time.time():
                 await way.remove(name)
-
-
-async def _volumes(way: Way, image: str) -> tuple[str, ...]:
-    found = await way.volumes(image)
-    if found is None:
-        try:
-            await way.pull(image)
-        except NotExecutable as error:
-            raise NotExecutable(
-                f"the image {image} is not on this host and cannot be pulled: {error.message}",
-                "pull or build it by hand, or correct its name in the manifest",
-            ) from error
-        found = await way.volumes(image)
-    if found is None:
-        raise NotExecutable(f"the image {image} was pulled and is not there", "pull it by hand")
-    return found
 
 
 def _left_in(private: Private) -> Left:

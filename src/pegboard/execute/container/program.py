@@ -34,6 +34,10 @@ class Program(asyncio.SubprocessProtocol):
         self._over = asyncio.Event()
         self._transport: asyncio.SubprocessTransport | None = None
 
+    @property
+    def over(self) -> bool:
+        return self._over.is_set()
+
     async def ended(self) -> int:
         """Its exit code, when everything that it wrote was heard."""
         await self._over.wait()
