@@ -6,9 +6,10 @@ import pytest
 from process_parts import needs_bubblewrap
 
 from pegboard.calls import CallResult, Outcome
-from pegboard.execute.bash import MAX_VARIABLE, BashExecutor
+from pegboard.execute.bash import BashExecutor
 from pegboard.execute.job import Job, Limits, Sandboxing
 from pegboard.execute.secrets import Secrets
+from pegboard.execute.variables import MOST_BYTES
 from pegboard.model import Item, ItemId
 
 pytestmark = needs_bubblewrap
@@ -75,25 +76,25 @@ def test_fixed_arguments_are_passed_as_they_are(call):
 
 
 def test_a_long_argument_is_only_in_the_file(call):
-    long = "x" * (MAX_VARIABLE + 1)
+    long = "x" * (MOST_BYTES + 1)
     result = call(
         'echo "${ARG_LONG-unset} ${#ARG_FITS}"; wc -c < $PEGBOARD_ARGUMENTS',
-        {"long": long, "fits": "x" * MAX_VARIABLE},
+        {"long": long, "fits": "x" * MOST_BYTES},
     )
-    assert result.content[0]["text"].startswith(f"unset {MAX_VARIABLE}\n2000")
+    assert result.content[0]["text"].startswith(f"unset {MOST_BYTES}\n2000")
 
 
 def test_many_long_arguments_fit_too(call):
-    result = call("env | grep -c ^ARG_", {f"a{n}": "x" * MAX_VARIABLE for n in range(50)})
+    result = call("env | grep -c ^ARG_", {f"a{n}": "x" * MOST_BYTES for n in range(50)})
     assert result.content[0]["text"] == "10\n"
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"a-b": 1, "a_b": 2}, "'a-b' and 'a_b' would both be ARG_A_B"),
-        ({"a": "x\0y"}, "'a' holds a zero byte"),
-        ({"a": "x\ud800y"}, "'a' is not valid Unicode"),
+        ({"a-b": 1, "a_b": 2}, "'a-b' and 'a_b' would both be $ARG_A_B"),
+        ({"a": "x\0y"}, "'a' has a zero character"),
+        ({"a": "x\ud800y"}, "'a' has half a character"),
     ],
 )
 def test_arguments_that_no_environment_can_hold_are_refused(call, arguments, message):

@@ -6,7 +6,6 @@ line, where a shell would take part of a value for a command. What it prints is 
 
 import asyncio
 import json
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from shutil import which
@@ -14,22 +13,14 @@ from typing import NamedTuple
 
 from pegboard.calls import CallResult, Outcome
 from pegboard.content import Json
-from pegboard.errors import SecretMissing
+from pegboard.errors import InvalidArguments, SecretMissing
 from pegboard.execute.job import Job
 from pegboard.execute.process import SEARCH_PATH, Command, Processes, Ran
 from pegboard.execute.secrets import environment_of
+from pegboard.execute.variables import variables_of
 from pegboard.model import Item
 
-MAX_VARIABLE = 100_000
-"""Bytes; the kernel takes little more. Longer arguments are only in the file."""
-MAX_VARIABLES = 1_000_000
-"""Bytes of all together."""
-
 Unpack = Callable[[Item], Path]
-
-
-class _Unusable(ValueError):
-    """Arguments that no environment can hold."""
 
 
 class BashExecutor:
@@ -45,11 +36,11 @@ class BashExecutor:
     async def run(self, job: Job) -> CallResult:
         try:
             environment = environment_of(job.item.executor, job.secrets)
-            environment |= _variables(job.arguments)
+            environment |= variables_of(job.arguments)
             folder = await asyncio.to_thread(self._unpack, job.item)
         except SecretMissing as missing:
             return CallResult(Outcome.UNAVAILABLE, error=str(missing))
-        except _Unusable as unusable:
+        except InvalidArguments as unusable:
             return CallResult(Outcome.INVALID_ARGUMENTS, error=str(unusable))
         except OSError as error:
             return CallResult(Outcome.UNAVAILABLE, error=f"its files cannot be unpacked: {error}")
@@ -68,37 +59,6 @@ class BashExecutor:
 def _fixed(config: Json) -> tuple[str, ...]:
     said = config.get("args")
     return tuple(map(str, said)) if isinstance(said, list | tuple) else ()
-
-
-def _variables(arguments: Json) -> dict[str, str]:
-    found: dict[str, str] = {}
-    named: dict[str, str] = {}
-    room = MAX_VARIABLES
-    for name, value in arguments.items():
-        variable = "ARG_" + re.sub(r"[^A-Za-z0-9]", "_", name).upper()
-        if variable in named:
-            raise _Unusable(
-                f"the arguments {named[variable]!r} and {name!r} would both be {variable}: "
-                "leave one of them out"
-            )
-        named[variable] = name
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        size = _size(name, text)
-        if size <= MAX_VARIABLE and size <= room:
-            found[variable] = text
-            room -= size
-    return found
-
-
-def _size(name: str, text: str) -> int:
-    if "\0" in text:
-        raise _Unusable(
-            f"the argument {name!r} holds a zero byte, which no variable can: remove it"
-        )
-    try:
-        return len(text.encode())
-    except UnicodeEncodeError:
-        raise _Unusable(f"the argument {name!r} is not valid Unicode: correct it") from None
 
 
 class _Answer(NamedTuple):

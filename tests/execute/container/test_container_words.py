@@ -13,9 +13,9 @@ from pegboard.execute.container.asked import asked_of
 from pegboard.execute.container.by_socket import Frames
 from pegboard.execute.container.command import command_of
 from pegboard.execute.container.told import result_of
-from pegboard.execute.container.variables import variables_of
 from pegboard.execute.container.wanted import Ended, Heard
 from pegboard.execute.room import Left
+from pegboard.execute.variables import variables_of
 
 VALUES = {"name": "x y", "n": 5, "list": [1, "a"], "none": None}
 KNOWN = {*VALUES, "other"}

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from pegboard.errors import CallError
 from pegboard.execute.container.command import command_of
 from pegboard.execute.container.shown import ARGUMENTS, OUTPUT
-from pegboard.execute.container.variables import variables_of
 from pegboard.execute.job import Job
 from pegboard.execute.secrets import environment_of
+from pegboard.execute.variables import variables_of
 
 HOME = "/tmp"  # noqa: S108 (in the container, where it is private and in memory)
 

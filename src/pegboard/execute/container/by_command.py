@@ -12,8 +12,8 @@ import anyio
 from pegboard.errors import CallError, NotExecutable
 from pegboard.execute.container.engines import PODMAN, Engine
 from pegboard.execute.container.program import STDOUT, Answer, Program, ask, started, whole
-from pegboard.execute.container.variables import PREFIX
 from pegboard.execute.container.wanted import LABEL, Ended, Heard, Mount, Wanted
+from pegboard.execute.variables import PREFIX
 
 ASK_SECONDS = 30.0
 PULL_SECONDS = 600.0

@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 from pegboard.content import Json
 from pegboard.errors import CallError, InvalidArguments
-from pegboard.execute.container.variables import text_of
+from pegboard.execute.variables import text_of
 
 MOST_BYTES = 100_000
 """Systems take little more in one word."""
