@@ -344,7 +344,7 @@ class Filters(NamedTuple):
     active: bool | None = True
     """False for what is gone from its source, held back or switched off; None for all."""
     live: tuple[str, ...] | None = None
-    """Only tools that can run now: those of these sources. Here only None sets no bound."""
+    """Only tools that can run now: of MCP, those of these servers. Here only None sets no bound."""
 
 
 class LegHit(NamedTuple):

@@ -109,7 +109,7 @@ def lets_through(chosen, item):
         and (not chosen.tags or set(item.tags) & set(chosen.tags))
         and (not chosen.tool_types or item.tool_type in chosen.tool_types)
         and (not chosen.namespaces or item.namespace in chosen.namespaces)
-        and (chosen.live is None or (item.tool_type == "mcp" and item.source in chosen.live))
+        and (chosen.live is None or _runs(item, chosen.live))
         and all(
             not getattr(chosen, wanted) or getattr(item, field) in getattr(chosen, wanted)
             for wanted, field in LABELS.items()
@@ -120,6 +120,10 @@ def lets_through(chosen, item):
         )
         and chosen.active is not False  # all on these shelves are active
     )
+
+
+def _runs(item, live):
+    return item.tool_type is not None and (item.tool_type != "mcp" or item.source in live)
 
 
 def narrowed(first, budgets):

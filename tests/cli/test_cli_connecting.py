@@ -383,9 +383,11 @@ def test_only_tools_that_can_be_called_are_executable(pegboard, one_is_down, too
     assert pegboard("add", "folder", "tools").code == 0
     assert pegboard("sync", "tools").code == 0
     found = ids(pegboard("search", "shred cook refund", "--executable", "--json"))
-    assert found == ["mcp:home:cook"]
+    assert found[0] == "mcp:home:cook"
+    assert "mcptools:payments:refund_payment" in found
+    assert "mcp:office:shred" not in found
     everything = ids(pegboard("search", "shred cook refund", "--json"))
-    assert {"mcp:office:shred", "mcptools:payments:refund_payment"} <= set(everything)
+    assert "mcp:office:shred" in everything
 
 
 def test_status_says_which_server_is_down_and_why(pegboard, one_is_down):

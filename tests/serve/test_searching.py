@@ -90,9 +90,10 @@ def test_an_empty_board_says_so(board_file):
 
 
 def test_executable_shows_only_what_can_run_now(ask):
-    result = ask("search_tools", query="send a message", executable=True)
+    result = ask("search_tools", query="send a message", executable=True, type="mcp")
     assert result.structured_content["hits"] == []
     assert "try without them" in text_of(result)
+    assert ask("search_tools", query="send a message", executable=True).structured_content["hits"]
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,15 @@ def test_what_is_not_active_cannot_run_now(store, embedder):
     retire(store, *SHELF[:2])
     for active, left in ((True, "ab"), (False, ""), (None, "ab")):
         assert everywhere(store, embedder, Filters(active=active, live=("tools",))) == left
+        assert everywhere(store, embedder, Filters(active=active, live=())) == ""
+
+
+def test_what_needs_no_server_can_run_now(store, embedder):
+    types = (ToolType.PYTHON, ToolType.MCP, ToolType.API, None)
+    shelf = zip(SHELF, types, strict=True)
+    hang(store, embedder, *(item._replace(tool_type=each) for item, each in shelf))
+    assert everywhere(store, embedder, Filters(live=("elsewhere",))) == "ac"
+    assert everywhere(store, embedder, Filters(live=("tools",))) == "abc"
 
 
 HOSTILE = {

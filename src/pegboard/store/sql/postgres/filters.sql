@@ -6,7 +6,7 @@ AND (%(tool_types)s::text[] IS NULL OR i.tool_type = ANY(%(tool_types)s::text[])
 AND (%(sources)s::text[] IS NULL OR i.scope = ANY(%(sources)s::text[]) OR i.source = ANY(%(sources)s::text[]))
 AND (%(tags)s::text[] IS NULL
      OR (label_keys(i.tags) && label_keys(%(tags)s::text[]) AND i.tags && %(tags)s::text[]))
-AND (%(live)s::text[] IS NULL OR (i.active AND i.tool_type = 'mcp' AND i.source = ANY(%(live)s::text[])))
+AND (%(live)s::text[] IS NULL OR (i.active AND i.tool_type IS NOT NULL AND (i.tool_type <> 'mcp' OR i.source = ANY(%(live)s::text[]))))
 AND (%(authors)s::text[] IS NULL OR i.author = ANY(%(authors)s::text[]))
 AND (%(protocols)s::text[] IS NULL OR i.source_protocol = ANY(%(protocols)s::text[]))
 AND (%(domains)s::text[] IS NULL OR i.routing_domain = ANY(%(domains)s::text[]))

@@ -7,8 +7,8 @@ AND (:sources IS NULL OR i.scope IN (SELECT value FROM json_each(:sources))
      OR i.source IN (SELECT value FROM json_each(:sources)))
 AND (:tags IS NULL OR EXISTS (SELECT 1 FROM json_each(i.tags) t
      WHERE t.value IN (SELECT value FROM json_each(:tags))))
-AND (:live IS NULL OR (i.active AND i.tool_type = 'mcp'
-     AND i.source IN (SELECT value FROM json_each(:live))))
+AND (:live IS NULL OR (i.active AND i.tool_type IS NOT NULL AND (i.tool_type <> 'mcp'
+     OR i.source IN (SELECT value FROM json_each(:live)))))
 -- What few searches ask for is looked up in an index of its own, and only by them.
 AND (coalesce(:authors, :protocols, :domains, :semantic_namespaces, :sensitivity_tiers, :personas,
      :skills) IS NULL OR EXISTS (
