@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pegboard.calls import CallResult, Outcome
 from pegboard.content import Json
-from pegboard.errors import InvalidArguments, SecretMissing
+from pegboard.errors import InvalidArguments, NotExecutable, SecretMissing
 from pegboard.execute.job import Job
 from pegboard.execute.process import SEARCH_PATH, Command, Processes, Ran
 from pegboard.execute.secrets import environment_of
@@ -38,7 +38,7 @@ class BashExecutor:
             environment = environment_of(job.item.executor, job.secrets)
             environment |= variables_of(job.arguments)
             folder = await asyncio.to_thread(self._unpack, job.item)
-        except SecretMissing as missing:
+        except (SecretMissing, NotExecutable) as missing:
             return CallResult(Outcome.UNAVAILABLE, error=str(missing))
         except InvalidArguments as unusable:
             return CallResult(Outcome.INVALID_ARGUMENTS, error=str(unusable))
