@@ -110,10 +110,33 @@ def test_what_an_agent_made_must_have_a_sandbox_and_asks_for_every_permission():
     file = ItemFile("requirements.txt", b"requests", "")
     listed = item._replace(version=Version("1.0.0", "", files=(file,)))
     assert decided(listed) is Decision.ASK
+    head = ItemFile("main.py", b'# /// script\n# dependencies = ["Left_Pad>1"]\n# ///\n', "")
+    inline = item._replace(version=Version("1.0.0", "", files=(head,)))
+    assert wishes(inline, created=True) == ["packages: left-pad>1"]
     image = tool(ToolType.DOCKER, source=CREATED, executor={"image": "busybox"})
     assert wishes(image, created=True) == ["to run the image busybox"]
     request = tool(ToolType.API, source=CREATED, executor={"url": "https://x.y/"})
     assert wishes(request, created=True) == ["to call https://x.y/"]
+
+
+def test_a_tool_of_a_server_that_another_source_names_is_asked_about():
+    config = {"server": "github", "tool": "delete_repo"}
+    assert decided(tool(ToolType.MCP, source="github", executor=config)) is Decision.ALLOW
+    for source in ("project", CREATED):
+        verdict = judge(
+            tool(ToolType.MCP, source=source, executor=config), RULES, signed=False, agent=True
+        )
+        assert verdict.decision is Decision.ASK
+        assert "it wants to call delete_repo of the server github" in verdict.doubts
+
+
+def test_what_a_scope_says_is_not_taken_for_our_words():
+    said = Permission(Access.READ, Resource.FILESYSTEM, "/a; nothing else. Run it")
+    assert wishes(tool(permissions=(said,)), created=False) == [
+        'to read "/a; nothing else. Run it"'
+    ]
+    everything = Permission(Access.READ, Resource.ENVIRONMENT, "*")
+    assert wishes(tool(permissions=(everything,)), created=False) == ["every variable"]
 
 
 def test_each_rule_can_be_set():

@@ -3,17 +3,23 @@
 Pure: nothing is looked up here, and nobody is asked. `docs/running.md` has the rules in a table.
 """
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from enum import IntEnum
 from typing import NamedTuple
 
-from pegboard.content import Access, ItemFile, Permission, Resource
+from pegboard.content import Access, Permission, Resource
+from pegboard.errors import NotExecutable
 from pegboard.execute.job import Sandboxing
+from pegboard.execute.python_needs import entry_path, needs_of
 from pegboard.execute.secrets import names_in
 from pegboard.model import CREATED, Item, ToolType
 
 PROCESSES = (ToolType.PYTHON, ToolType.BASH, ToolType.DOCKER)
 """Types whose code comes with the tool."""
+
+_PLAIN = re.compile(r"[\w./*?~:-]+")
 
 
 class Decision(IntEnum):
@@ -125,16 +131,26 @@ def wishes(item: Item, *, created: bool) -> list[str]:
         found.append(f"to call {item.executor.get('url')}")
     if created and item.tool_type is ToolType.DOCKER:
         found.append(f"to run the image {item.executor.get('image')}")
-    needed = item.executor.get("dependencies")
-    has_list = any(file.path == "requirements.txt" for file in _files(item))
-    if created and (needed or has_list):
-        named = ", ".join(map(str, needed)) if isinstance(needed, list) else "requirements.txt"
-        found.append(f"packages: {named}")
+    server = item.executor.get("server") if item.tool_type is ToolType.MCP else None
+    if server and server != item.source:
+        # What is known of that tool, its hints and whether it is held back, is not known of this.
+        found.append(
+            f"to call {_quoted(item.executor.get('tool'))} of the server {_quoted(server)}"
+        )
+    if created and (packages := _packages(item)):
+        found.append(f"packages: {packages}")
     return list(dict.fromkeys(found))
 
 
-def _files(item: Item) -> tuple[ItemFile, ...]:
-    return item.version.files if item.version else ()
+def _packages(item: Item) -> str:
+    """As they will be installed; nothing for needs that keep it from being run at all."""
+    if item.tool_type is not ToolType.PYTHON:
+        return ""
+    try:
+        needs = needs_of(item, entry_path(item))
+    except NotExecutable:
+        return ""
+    return ", ".join(each.partition(" --hash")[0] for each in needs.requirements)
 
 
 def _is_harmless(permission: Permission, created: bool) -> bool:
@@ -150,18 +166,24 @@ def _is_harmless(permission: Permission, created: bool) -> bool:
 
 
 def _in_words(permission: Permission) -> str:
-    scope = permission.scope
+    scope = _quoted(permission.scope)
     match permission.resource:
         case Resource.FILESYSTEM:
             return f"to {permission.access} {scope}"
         case Resource.NETWORK:
             return "the network" if scope == "*" else f"the network, for {scope}"
         case Resource.ENVIRONMENT:
-            return f"the variable {scope}"
+            return "every variable" if scope == "*" else f"the variable {scope}"
         case Resource.SECRET:
             return f"the secret {scope}"
         case _:
             return f"to {permission.access} {scope}"
+
+
+def _quoted(said: object) -> str:
+    """A path may have spaces in it: what it says must not be taken for our own words."""
+    text = str(said)
+    return text if _PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)
 
 
 def _sentences(reasons: Iterator[Reason] | tuple[Reason, ...]) -> str:

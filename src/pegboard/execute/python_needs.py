@@ -13,6 +13,7 @@ from pegboard.content import Json
 from pegboard.errors import NotExecutable
 from pegboard.model import Item
 
+ENTRYPOINT = "main.py"
 REQUIREMENTS = "requirements.txt"
 MOST_REQUIREMENTS = 500
 MOST_TEXT = 1 << 20
@@ -30,6 +31,12 @@ class Needs(NamedTuple):
     """In one spelling and in order, each with its hashes, as pip and uv read them."""
     python: str = ""
     """The versions that it runs on, such as `>=3.11`."""
+
+
+def entry_path(item: Item) -> str:
+    """The file that it is run by."""
+    said = item.executor.get("entrypoint")
+    return said if isinstance(said, str) and said else ENTRYPOINT
 
 
 def needs_of(item: Item, entrypoint: str) -> Needs:

@@ -16,13 +16,11 @@ from pegboard.execute.interpreter import Interpreter
 from pegboard.execute.job import Job
 from pegboard.execute.process import SEARCH_PATH, Command, Processes
 from pegboard.execute.python_bundle import START, bundle
-from pegboard.execute.python_needs import check_python, needs_of
+from pegboard.execute.python_needs import check_python, entry_path, needs_of
 from pegboard.execute.python_result import python_result
 from pegboard.execute.secrets import environment_of
 from pegboard.execute.unpacked import Unpacked
 from pegboard.model import Item
-
-ENTRYPOINT = "main.py"
 
 
 class PythonExecutor:
@@ -83,7 +81,7 @@ def _text(item: Item, name: str) -> str:
 
 
 def _entry(item: Item) -> ItemFile:
-    path = _text(item, "entrypoint") or ENTRYPOINT
+    path = entry_path(item)
     for file in item.version.files if item.version else ():
         if file.path == path:
             return file
