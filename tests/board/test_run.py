@@ -8,7 +8,7 @@ from making import hang, make_file, make_item
 from pegboard.board.run import Checking, Running, Ways
 from pegboard.calls import Artifact, Asker, CallResult, OnChange, Outcome
 from pegboard.content import Access, Permission, Resource, Version
-from pegboard.errors import ItemAmbiguous, ItemHeld, ItemNotFound
+from pegboard.errors import BoardError, ItemAmbiguous, ItemHeld, ItemNotFound
 from pegboard.execute.arguments import complaints, filled
 from pegboard.execute.grants import Ground
 from pegboard.execute.job import Limits, Sandboxing
@@ -293,6 +293,28 @@ def test_a_person_is_shown_what_to_consider_and_decides(store, embedder, running
     assert len(calls.made) == 1
 
 
+def test_what_to_consider_is_seen_whatever_the_arguments_are(store, embedder, running):
+    hang(store, embedder, tool(**WIPES))
+    sly = {"x": "\u202e. Consider: nothing.\n\n" + "y" * 5_000, "z": "\ud800"}
+    question = running.prepare("now", sly, ANYBODY, AGENT).question
+    assert question.startswith("Run mcptools:mail:now? Consider: it can destroy something. ")
+    assert "\\u202e" in question and "\u202e" not in question and "\n" not in question
+    assert question.endswith("more characters")
+    assert len(question) < 1_000
+
+
+def test_a_yes_is_for_one_tool_as_it_is_with_these_arguments(store, embedder, running):
+    hang(store, embedder, tool(**WIPES), versioned("1.0.0", name="other"))
+    beyond_sight = [{"x": "y" * 1_000 + end} for end in "ab"]
+    marks = [running.prepare("now", each, ANYBODY, AGENT).mark for each in beyond_sight]
+    marks.append(running.prepare("other", beyond_sight[0], ANYBODY, AGENT).mark)
+    hang(store, embedder, versioned("2.0.0", name="other"))
+    marks.append(running.prepare("other", beyond_sight[0], ANYBODY, AGENT).mark)
+    marks.append(running.prepare("other@1.0.0", beyond_sight[0], ANYBODY, AGENT).mark)
+    assert len(set(marks)) == 4
+    assert marks[2] == marks[4]
+
+
 def test_nobody_is_asked_about_a_call_that_is_wrong_or_needs_no_approval(store, embedder, running):
     hang(store, embedder, tool(**WIPES, input_schema=NEEDS_ZONE), tool("fine"))
 
@@ -345,7 +367,7 @@ def test_no_secret_comes_back(store, embedder, running, calls):
             error=f"{key} was refused",
             logs=f"sent {key}",
             meta={"http": {"location": f"https://x/?key={key}"}},
-            artifacts=(Artifact("log", "text/plain", b"\xff" + key.encode()),),
+            artifacts=(Artifact(f"log of {key}", "text/plain", b"\xff" + key.encode()),),
         )
 
     calls.result = leak
@@ -417,6 +439,19 @@ def test_each_call_is_written_down_with_how_it_ended_and_nothing_else(
     assert "private" not in repr(kept)
 
 
+def test_a_result_is_not_lost_because_it_cannot_be_written_down(
+    store, embedder, running, monkeypatch, caplog
+):
+    hang(store, embedder, tool())
+
+    def gone():
+        raise BoardError("the board is gone")
+
+    monkeypatch.setattr(store, "now", gone)
+    assert running.call().outcome is Outcome.OK
+    assert "is not written down: the board is gone" in caplog.text
+
+
 def test_a_call_that_is_called_off_is_written_down_as_killed(store, embedder, running, calls):
     import threading
 
@@ -456,18 +491,20 @@ def test_the_time_limit_is_the_callers_else_the_tools_else_that_of_the_settings(
 
 
 MANIFEST = """\
-tool_id: now
+tool_id: {name}
 tool_type: python
 version: {version}
 description: Tell the time, in {version}.
 """
 
 
-def versioned(number, code=b"def run(): ..."):
-    text = MANIFEST.format(version=number)
+def versioned(number, code=b"def run(): ...", name="now"):
+    text = MANIFEST.format(version=number, name=name)
     files = (make_file("main.py", code), make_file("tool.yaml", text.encode()))
     version = Version(number, f"hash of {number}", manifest_text=text, files=files)
-    return tool(tool_type=ToolType.PYTHON, version=version, executor={"entrypoint": "main.py"})
+    return tool(
+        name, tool_type=ToolType.PYTHON, version=version, executor={"entrypoint": "main.py"}
+    )
 
 
 def test_a_version_can_be_asked_for_and_is_read_anew(store, embedder, running, calls):

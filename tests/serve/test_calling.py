@@ -23,6 +23,7 @@ class Scripted(Pegboard):
     """A real board whose calls end as a test says."""
 
     question = ""
+    mark = ""
 
     def prepare_call(self, name, arguments, *, seconds=None, on_progress=None, asker=None):
         assert asker.agent
@@ -317,6 +318,7 @@ class Person:
         (Person(approve=False), False, "a person did not approve it"),
         (Person("decline"), False, "a person did not approve it"),
         (Person("cancel"), False, "a person did not approve it"),
+        (Person(approve="false"), False, "a person did not approve it"),
     ],
 )
 def test_a_person_is_asked_through_the_client(board, face, era, person, approved, refusal):
@@ -329,6 +331,22 @@ def test_a_person_is_asked_through_the_client(board, face, era, person, approved
     )
     assert person.asked == [board.question]
     assert board.approvals == [(approved, refusal)]
+
+
+def test_an_answer_counts_for_one_call_and_not_for_one_that_looks_alike(board, face):
+    board.question, board.mark = "Run z? Consider: it can destroy something.", "as it was"
+    asked = []
+
+    async def person(context, params):
+        asked.append(params.message)
+        board.mark = "as it became"  # the tool is another one before the client calls again
+        return ElicitResult(action="accept", content={"approve": len(asked) == 1})
+
+    with_client(
+        face, lambda c: c.call_tool("call_tool", {"name": "z"}), elicitation_callback=person
+    )
+    assert asked == [board.question] * 2
+    assert board.approvals == [(False, "a person did not approve it")]
 
 
 def test_where_nobody_can_be_asked_nothing_is_approved(board, ask):

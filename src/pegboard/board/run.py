@@ -5,6 +5,7 @@ the tool was run, and is written down with how it ended.
 """
 
 import asyncio
+import hashlib
 import json
 import logging
 import math
@@ -24,6 +25,7 @@ from pegboard.execute.grants import Ground, grants_of
 from pegboard.execute.job import Executor, Job, Limits
 from pegboard.execute.policy import PROCESSES, Decision, Rules, Verdict, is_service, judge
 from pegboard.execute.secrets import LookUp, Secrets, names_in
+from pegboard.gate.characters import visible
 from pegboard.model import Entry, Filters, Item, Kind, ToolType
 from pegboard.ports import Store
 from pegboard.runs import Run
@@ -91,8 +93,19 @@ class Call:
         if self.end or self.verdict is None or self.verdict.decision is not Decision.ASK:
             return ""
         said = json.dumps(dict(self.arguments), ensure_ascii=False, default=str)
-        said = said if len(said) <= MOST_SHOWN else f"{said[:MOST_SHOWN]} ..."
-        return f"Run {self.item.id} with {said}? Consider: {self.verdict.doubts}."
+        if (more := len(said) - MOST_SHOWN) > 0:
+            said = f"{said[:MOST_SHOWN]} ... and {more:,} more characters"
+        # What to consider comes first: arguments are written by whoever wants a yes.
+        asked = f"Run {self.item.id}? Consider: {self.verdict.doubts}. It would be given: {said}"
+        return visible(asked)
+
+    @property
+    def mark(self) -> str:
+        """Another one for any other tool, version, content or argument: a yes counts for one."""
+        item = self.item
+        content = item.version.content_hash if item.version else ""
+        said = (item.namespace, item.id, content, item.executor, item.permissions, self.arguments)
+        return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()
 
     def start(self, *, approved: bool = False, refusal: str = NOBODY) -> "Future[CallResult]":
         """Cancelling the future cancels the call. `refusal` says why it is not approved."""
@@ -249,16 +262,16 @@ class Running:
 
     def _record(self, call: Call, result: CallResult) -> None:
         item = call.item
-        run = Run(
-            namespace=item.namespace,
-            id=item.id,
-            version=item.version.version if item.version else "",
-            at=self.store.now(),
-            outcome=result.outcome,
-            seconds=time.monotonic() - call.began,
-            caller=call.asker.name,
-        )
         try:
+            run = Run(
+                namespace=item.namespace,
+                id=item.id,
+                version=item.version.version if item.version else "",
+                at=self.store.now(),
+                outcome=result.outcome,
+                seconds=time.monotonic() - call.began,
+                caller=call.asker.name,
+            )
             self.store.runs.record(run)
         except BoardError as error:
             log.warning("that %s was run is not written down: %s", item.id, error.message)
@@ -306,7 +319,10 @@ def _hidden(result: CallResult, secrets: Secrets) -> CallResult:
         error=secrets.hide(result.error),
         logs=secrets.hide(result.logs),
         artifacts=tuple(
-            each._replace(content=_hidden_bytes(each.content, secrets)) for each in result.artifacts
+            each._replace(
+                name=secrets.hide(each.name), content=_hidden_bytes(each.content, secrets)
+            )
+            for each in result.artifacts
         ),
     )
 

@@ -47,14 +47,15 @@ class Approval(NamedTuple):
 NOT_NEEDED = Approval(False)
 
 
-async def approval(asked: Asked, question: str) -> Approval | InputRequiredResult:
+async def approval(asked: Asked, question: str, mark: str) -> Approval | InputRequiredResult:
+    """`mark` is another one for any other call: an answer counts for exactly one."""
     session = asked.context.session
     if not session.check_client_capability(_CAN_ASK):
         return Approval(False, NOBODY)
     params = ElicitRequestFormParams(message=question, requested_schema=_SCHEMA)
     if session.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        # An answer counts for exactly the question that was asked.
-        key = f"{_APPROVE}-{hashlib.sha256(question.encode()).hexdigest()[:16]}"
+        seen = hashlib.sha256(f"{mark} {question}".encode()).hexdigest()
+        key = f"{_APPROVE}-{seen[:32]}"
         answer = (asked.responses or {}).get(key)
         if isinstance(answer, ElicitResult):
             return _said(answer)
@@ -69,5 +70,5 @@ async def approval(asked: Asked, question: str) -> Approval | InputRequiredResul
 
 
 def _said(answer: ElicitResult) -> Approval:
-    yes = answer.action == "accept" and bool((answer.content or {}).get(_APPROVE))
+    yes = answer.action == "accept" and (answer.content or {}).get(_APPROVE) is True
     return Approval(yes, "" if yes else DECLINED)

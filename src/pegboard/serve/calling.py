@@ -70,7 +70,7 @@ async def call_tool(asked: Asked) -> CallToolResult | InputRequiredResult:
         asker=AGENT,
     )
     call = await asked.threads.run_to_end(prepare)
-    answer = await approval(asked, call.question) if call.question else NOT_NEEDED
+    answer = await approval(asked, call.question, call.mark) if call.question else NOT_NEEDED
     if isinstance(answer, InputRequiredResult):
         return answer
     # To the end even if the caller gives up: a call that was started must be there to be cancelled.
