@@ -378,6 +378,32 @@ def test_no_secret_comes_back(store, embedder, running, calls):
     assert ended.structured == {"k": ["***"], "***": 1}
 
 
+def test_no_half_of_a_secret_is_told_with_what_is_wrong(store, embedder, running, calls):
+    def leak(job):
+        return CallResult(
+            Outcome.OK, structured={"n": "x" * 140 + job.secrets.value("SERVICE_KEY") * 20}
+        )
+
+    calls.result = leak
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    hang(store, embedder, tool(tool_type=ToolType.API, output_schema=schema))
+    ended = running.call()
+    assert "does not fit" in ended.logs
+    assert "other" not in repr(ended)
+
+
+def test_a_tool_that_cannot_be_granted_what_it_wants_is_unavailable(
+    store, embedder, running, calls, tmp_path
+):
+    (tmp_path / "dist").write_text("a file")
+    wants = Permission(Access.WRITE, Resource.FILESYSTEM, "dist/**")
+    hang(store, embedder, tool(tool_type=ToolType.PYTHON, permissions=(wants,)))
+    ended = running.call(approve=lambda question: True)
+    assert (ended.outcome, calls.made) == (Outcome.UNAVAILABLE, [])
+    assert "cannot be granted" in ended.error
+    assert [each.outcome for each in store.runs.recent()] == ["unavailable"]
+
+
 def test_a_secret_that_is_missing_makes_the_tool_unavailable(store, embedder, running, calls):
     calls.result = lambda job: CallResult(Outcome.OK, error=job.secrets.value("GHOST"))
     executor = {"env": {"A": "secret://GHOST"}}

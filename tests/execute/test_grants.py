@@ -87,6 +87,17 @@ def test_a_pattern_that_means_too_many_files_is_refused(ground, monkeypatch):
         granted(ground, "**/*")
 
 
+def test_what_the_file_system_has_no_place_for_is_refused_with_the_reason(ground):
+    with pytest.raises(UsageError, match=r"cannot be granted: .*File name too long"):
+        granted(ground, "a" * 290)
+    with pytest.raises(UsageError, match=r"to write 'a.txt/\*\*' cannot be granted: .*exists"):
+        granted(ground, "a.txt/**", access=Access.WRITE)
+    with pytest.raises(UsageError, match=r"cannot be granted: .*Not a directory"):
+        granted(ground, "a.txt/in/**", access=Access.WRITE)
+    (ground.project / "round").symlink_to("round")
+    assert granted(ground, "round/**", "round").read == ()
+
+
 def test_network_and_variables_are_granted_as_they_are_asked_for(ground):
     asked = (
         Permission(Access.CONNECT, Resource.NETWORK, "x.example.com"),

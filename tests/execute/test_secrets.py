@@ -64,6 +64,23 @@ def test_no_usual_spelling_of_a_secret_gets_through(secret, around):
     assert told["n"] == 5
 
 
+def test_a_secret_is_known_without_its_line_end_by_its_lines_and_as_a_number():
+    known = {
+        "FILE": "from-a-file\n",
+        "PEM": "-----BEGIN KEY-----\nMIIBVgIBADANBgkq\n",
+        "PIN": "48151623",
+    }
+    secrets = Secrets(known.get)
+    for name in known:
+        secrets.value(name)
+    assert secrets.hide("it is from-a-file.") == "it is ***."
+    assert secrets.hide("  -----BEGIN KEY-----\r\n  MIIBVgIBADANBgkq\r\n") == "  ***\r\n  ***\r\n"
+    assert secrets.hidden_in({"pin": 48151623, "n": [4815162, True, None]}) == {
+        "pin": "***",
+        "n": [4815162, True, None],
+    }
+
+
 def test_what_is_made_from_a_secret_can_be_hidden_too(secrets):
     secrets.learn("made-from-it")
     assert secrets.hide("made-from-it") == "***"

@@ -209,9 +209,10 @@ class Running:
         return result
 
     async def _run(self, call: Call) -> CallResult:
-        item = call.item
+        item, secrets = call.item, Secrets()
         try:
             job, executor = await asyncio.to_thread(self._ready, call)
+            secrets = job.secrets
             if item.tool_type in PROCESSES:
                 self._slots = self._slots or asyncio.Semaphore(self.ways.parallel)
                 async with self._slots:
@@ -219,8 +220,9 @@ class Running:
             else:
                 result = await executor.run(job)
         except (CallError, UsageError) as error:
-            return CallResult(Outcome.UNAVAILABLE, error=f"{item.id} was not run: {error}")
-        return _hidden(self._checked(item, result), job.secrets)
+            said = secrets.hide(f"{item.id} was not run: {error}")
+            return CallResult(Outcome.UNAVAILABLE, error=said)
+        return _hidden(self._checked(item, result, secrets), secrets)
 
     def _ready(self, call: Call) -> tuple[Job, Executor]:
         """In a thread: patterns are held against files, and executors may take long to load."""
@@ -244,7 +246,7 @@ class Running:
             call.on_progress,
         )
 
-    def _checked(self, item: Item, result: CallResult) -> CallResult:
+    def _checked(self, item: Item, result: CallResult, secrets: Secrets) -> CallResult:
         """What a tool gives back must be what it promises; of a service that is only noted."""
         if result.outcome is not Outcome.OK or not item.output_schema or result.structured is None:
             return result
@@ -252,9 +254,11 @@ class Running:
         if not self.checking.complaints(answer, schema):
             return result
         inside = {"type": "object", "properties": {"result": schema}, "required": ["result"]}
-        wrong = self.checking.complaints(answer, inside)
-        if not wrong:
+        if not self.checking.complaints(answer, inside):
             return result
+        # Long values are cut in what is said, and half a secret would not be recognised.
+        shown = secrets.hidden_in(answer)
+        wrong = self.checking.complaints(shown, inside) if isinstance(shown, Mapping) else ""
         said = "the answer does not fit the tool's output schema" + wrong.partition(":")[2]
         if is_service(item):
             return result._replace(logs="\n".join(filter(None, (result.logs, f"note: {said}"))))

@@ -29,13 +29,21 @@ class Ground(NamedTuple):
 
 
 def grants_of(item: Item, ground: Ground) -> Grants:
-    """What the permissions of an item come to. Raises `UsageError` for one that is too wide."""
+    """What the permissions of an item come to.
+
+    Raises `UsageError` for one that is too wide, or that the file system has no place for.
+    """
     read: dict[Path, None] = {}
     write: dict[Path, None] = {}
     for each in item.permissions:
         if each.resource is Resource.FILESYSTEM:
             into = write if each.access is Access.WRITE else read
-            into.update(dict.fromkeys(_paths(each, ground)))
+            try:
+                into.update(dict.fromkeys(_paths(each, ground)))
+            except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
+                raise UsageError(
+                    f"the permission to {each.access} {each.scope!r} cannot be granted: {error}"
+                ) from error
     project = ground.project.resolve()
     return Grants(
         read=tuple(path for path in read if path not in write),

@@ -9,6 +9,9 @@ from urllib.parse import quote
 LEAST_SECRET = 4
 """Shorter values are not hidden: every message would lose its letters, and they protect nothing."""
 
+LEAST_LINE = 16
+"""A line of a secret that is at least so long, such as those of a key file, is one by itself."""
+
 HIDDEN = "***"
 
 
@@ -17,13 +20,20 @@ def redacted(text: str, secrets: Set[str]) -> str:
     spellings = {
         spelling
         for secret in secrets
-        if len(secret) >= LEAST_SECRET
-        for spelling in _spellings(secret)
+        for part in _parts(secret)
+        if len(part) >= LEAST_SECRET
+        for spelling in _spellings(part)
     }
     if not spellings:
         return text
     longest_first = sorted(spellings, key=len, reverse=True)
     return re.sub("|".join(map(re.escape, longest_first)), HIDDEN, text)
+
+
+def _parts(secret: str) -> set[str]:
+    """All of it, also without the line end that a file leaves behind it, and its long lines."""
+    lines = (line.strip() for line in secret.splitlines())
+    return {secret, secret.strip(), *(line for line in lines if len(line) >= LEAST_LINE)}
 
 
 def _spellings(secret: str) -> tuple[str, ...]:

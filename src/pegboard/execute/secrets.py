@@ -73,6 +73,8 @@ class Secrets:
             return {self.hide(str(name)): self.hidden_in(each) for name, each in value.items()}
         if isinstance(value, list | tuple):
             return [self.hidden_in(each) for each in value]
+        if isinstance(value, int | float) and str(value) in self._values:
+            return self.hide(str(value))  # digits that somebody read as JSON
         return value
 
 
