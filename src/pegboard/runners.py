@@ -79,9 +79,11 @@ def _is_signed(entry: Entry) -> bool:
         return False
     from pegboard.board.keyring import Keyring
     from pegboard.board.signing import verify_entry
+    from pegboard.board.versions import is_as_written
     from pegboard.gate.signatures import State
 
-    return verify_entry(entry, Keyring(keyring_folder()).trusted()).state is State.TRUSTED
+    verdict = verify_entry(entry, Keyring(keyring_folder()).trusted())
+    return verdict.state is State.TRUSTED and is_as_written(entry.item)
 
 
 def _rules(settings: RunSettings, tiers: tuple[Tier, ...]) -> "Rules":

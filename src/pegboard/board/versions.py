@@ -1,17 +1,27 @@
 """One version of an item, as it was when it was put: by `id@version`."""
 
+import json
 import re
 
 from pegboard.board.describe import describe
 from pegboard.errors import ItemNotFound, NotExecutable
 from pegboard.gate.admission import admit
-from pegboard.model import Candidate, Entry, Filters, Form, Item, Rejection
+from pegboard.model import Candidate, Entry, Filters, Form, Item, Kind, Rejection
 from pegboard.ports import Store
 from pegboard.sources.folder_python import python_fields
 from pegboard.sources.tree import Unfit
 
 LATEST = "latest"
+MANIFEST = "tool.yaml"
 _NUMBER = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?|latest")
+
+_FORMS = {
+    Kind.TOOL: Form.MANIFEST,
+    Kind.DIRECTIVE: Form.DIRECTIVE,
+    Kind.KNOWLEDGE: Form.KNOWLEDGE,
+    Kind.SKILL: Form.SKILL,
+}
+_RUN_BY = ("tool_type", "executor", "permissions", "input_schema", "output_schema")
 
 
 def split(name: str) -> tuple[str, str]:
@@ -34,11 +44,29 @@ def found(store: Store, name: str, within: Filters) -> tuple[Entry, Item]:
             f"{item.id} has no version {number}",
             f"it has: {', '.join(kept[:20])}" if kept else "its source keeps no versions",
         )
-    return entry, _read(item._replace(version=version, signature=None))
+    read = item._replace(version=version, signature=None)
+    return entry, _read(read, (version.manifest_text or "").encode())
 
 
-def _read(item: Item) -> Item:
-    """What the manifest and files of another version say, through the gate like any other."""
+def is_as_written(item: Item) -> bool:
+    """Whether a tool would be run as its own files say, and not only as the board has it.
+
+    Those are what is signed. A board can be handed on with other permissions beside them.
+    """
+    files = item.version.files if item.version else ()
+    document = next((file.content for file in files if file.path == MANIFEST), b"")
+    try:
+        said = _read(item, document)
+    except NotExecutable:
+        return False
+    one, other = ([getattr(each, name) for name in _RUN_BY] for each in (item, said))
+    return json.dumps(one, sort_keys=True, default=dict) == json.dumps(
+        other, sort_keys=True, default=dict
+    )
+
+
+def _read(item: Item, document: bytes) -> Item:
+    """What a document and the files of its version say, through the gate like any other."""
     version = item.version
     if version is None:
         return item
@@ -52,7 +80,7 @@ def _read(item: Item) -> Item:
         "source_protocol": item.source_protocol,
         "version": version.version,
     }
-    form, document = Form.MANIFEST, (version.manifest_text or "").encode()
+    form = _FORMS[item.kind]
     try:
         if not document:
             form, file = Form.FIELDS, version.files[0]
