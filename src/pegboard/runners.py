@@ -121,17 +121,27 @@ def _limits(settings: RunSettings) -> "Limits":
 
 
 def _hidden(store: "Store") -> tuple[Path, ...]:
-    """What no tool sees: keys, settings, and the board itself."""
+    """What no tool sees: keys, settings, the board itself, and what others are run from."""
+    always = (keyring_folder(), user_config_file().parent, _cache_folder())
     board = Path(str(store.facts()["board"]))
-    own = (board.parent if board.parent.name == ".pegboard" else board,) if board.exists() else ()
-    return (keyring_folder(), user_config_file().parent, *own)
+    if not board.exists():
+        return always
+    if board.parent.name == ".pegboard":
+        return (*always, board.parent)
+    beside = (board.with_name(f"{board.name}{end}") for end in ("-wal", "-shm", "-journal"))
+    return (*always, board, *beside)
+
+
+def _cache_folder() -> Path:
+    """Where tools are unpacked, packages installed and runs have their folders."""
+    return platformdirs.user_cache_path("pegboard")
 
 
 def _executors(
     settings: RunSettings, environ: Mapping[str, str], upstream: "Upstream"
 ) -> "dict[ToolType, Callable[[], Executor]]":
     """Each is made when it is first needed."""
-    cache = platformdirs.user_cache_path("pegboard")
+    cache = _cache_folder()
 
     @once
     def processes() -> "Processes":

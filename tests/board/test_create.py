@@ -1,6 +1,7 @@
 """Tools that are made on a board: numbers of versions, refusals, near-duplicates, trials."""
 
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -143,6 +144,30 @@ def test_a_trial_grants_nothing(board, tmp_path):
     packages = make(board, executor_config={"dependencies": ["six"]}, try_with={"sheet": "a"})
     assert packages.trial.outcome == "denied"
     assert "packages: six" in packages.trial.error
+
+
+WALK = """
+import os
+
+def run(sheet):
+    places = [os.path.join(top, name) for top, _, names in os.walk(sheet) for name in names]
+    return [each for each in places if os.path.getsize(each) and os.access(each, os.R_OK)]
+"""
+
+
+def test_no_grant_shows_the_board_or_what_other_tools_are_run_from(board, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    make(board, tool_id="other", anyway=True)
+    assert board.call("other", {"sheet": "a"}).outcome == "ok"
+    assert (tmp_path / "board.db-wal").stat().st_size
+    (tmp_path / "seen.txt").write_text("seen")
+    make(board, WALK, permissions=["write filesystem **"], anyway=True)
+    walked = board.call(ID, {"sheet": str(tmp_path)}, approve=lambda question: True)
+    assert walked.sandbox == "bubblewrap"
+    found = {Path(each).name for each in walked.structured["result"]}
+    own = {"main.py", "tool.yaml", "arguments.json", "tool"}
+    assert found == {"seen.txt", *own}
+    assert sum(each.endswith("main.py") for each in walked.structured["result"]) == 1
 
 
 def test_two_that_make_the_same_at_once_leave_one_version(board, tmp_path):
