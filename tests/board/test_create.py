@@ -29,6 +29,13 @@ def board(tmp_path, monkeypatch):
         yield found
 
 
+def nested(depth):
+    found = {}
+    for _ in range(depth):
+        found = {"a": found}
+    return found
+
+
 def make(board, code=CODE, *, anyway=False, try_with=None, files=None, **said):
     draft = draft_of(MANIFEST | said, {"main.py": code} | (files or {}))
     return board.create(draft, anyway=anyway, try_with=try_with)
@@ -66,6 +73,34 @@ def test_the_same_again_changes_nothing_and_a_change_is_a_new_version(board):
     assert old.files[0].content.decode() == CODE
 
 
+def test_going_back_to_what_it_was_is_a_change_too(board):
+    make(board)
+    boat = CODE.replace("crane", "boat")
+    make(board, boat)
+    back = make(board)
+    assert (back.state, back.version) == ("updated", "1.0.2")
+    assert board.show(ID).item.version.files[0].content.decode() == CODE
+
+
+def test_the_same_version_again_changes_nothing_even_if_there_is_a_later_one(board):
+    make(board, version="1.0.0")
+    make(board, CODE + "# more\n", version="1.1.0")
+    assert make(board, version="1.0.0")[:3] == ("unchanged", ID, "1.0.0")
+    assert board.show(ID).item.version.version == "1.1.0"
+
+
+def test_what_a_person_switched_off_is_not_made_again(board):
+    make(board)
+    board.curate.deactivate(ID, "ada")
+    for code in (CODE, CODE + "# changed\n"):
+        refused = make(board, code, anyway=True)
+        assert refused.state == "refused"
+        assert f"a person switched {ID} off" in refused.reason
+    assert [each.number for each in board.store.items.versions(ID, "public")] == ["1.0.0"]
+    board.curate.activate(ID, "ada")
+    assert make(board, CODE + "# changed\n").state == "updated"
+
+
 def test_an_own_number_has_to_come_after_the_latest(board):
     assert make(board, version="2.1.0").version == "2.1.0"
     for number in ("2.1.0", "2.0.9", "1.9.9"):
@@ -101,6 +136,20 @@ def test_a_file_that_would_lie_elsewhere_is_refused(board, path):
     refused = make(board, files={path: "x"})
     assert refused.state == "refused"
     assert "leaves the item's folder" in refused.reason
+
+
+@pytest.mark.parametrize(
+    ("manifest", "files", "said"),
+    [
+        (MANIFEST, {"main.py": "\ud800"}, "'main.py' is not valid Unicode"),
+        (MANIFEST | {"description": "\ud800"}, {}, "'the manifest' is not valid Unicode"),
+        (MANIFEST | {"tags": {1, 2}}, {}, "cannot be written as JSON"),
+        (MANIFEST | {"input_schema": nested(20_000)}, {}, "cannot be written as JSON"),
+    ],
+)
+def test_what_cannot_be_written_down_is_no_draft(manifest, files, said):
+    with pytest.raises(UsageError, match=said):
+        draft_of(manifest, files)
 
 
 def test_a_manifest_is_not_given_twice(board):

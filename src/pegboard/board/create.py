@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from pegboard.answers import Answer, Hit
 from pegboard.calls import CallResult, Outcome
-from pegboard.content import ItemFile, Json
+from pegboard.content import ItemFile, Json, VersionLine
 from pegboard.errors import UsageError
 from pegboard.model import (
     CREATED,
@@ -104,7 +104,10 @@ class Making(NamedTuple):
         if isinstance(verdict, Rejection):
             return Created("refused", item_id, reason=verdict.reason)
         version = verdict.version.version if verdict.version else ""
-        same = [each for each in kept if verdict.version and _same(each.content_hash, verdict)]
+        if before is not None and before.off_at is not None:
+            return Created("refused", item_id, version, reason=_switched_off(item_id))
+        same = [each for each in kept[:1] if _same(each, verdict)]
+        same += [each for each in kept if each.number == version and _same(each, verdict)]
         if before is not None and same and before.active:
             return Created("unchanged", item_id, same[0].number, before)
         if wrong := _not_after(version, latest):
@@ -160,8 +163,15 @@ def _candidate(draft: Draft, item_id: ItemId, namespace: str, version: str) -> C
     return Candidate(CREATED, item_id, "", fields, draft.files, draft.form, draft.document)
 
 
-def _same(content_hash: str, item: Item) -> bool:
-    return item.version is not None and item.version.content_hash == content_hash
+def _same(kept: VersionLine, item: Item) -> bool:
+    return item.version is not None and item.version.content_hash == kept.content_hash
+
+
+def _switched_off(item_id: ItemId) -> str:
+    return (
+        f"a person switched {item_id} off; make another tool, or let that person switch it on: "
+        f"pegboard activate {item_id}"
+    )
 
 
 def _after(latest: str) -> str:
@@ -189,14 +199,20 @@ def _not_after(version: str, latest: str) -> str:
 
 def draft_of(manifest: Mapping[str, object] | str, files: Mapping[str, str | bytes]) -> Draft:
     """From what an agent sends: a manifest as an object or as the text of `tool.yaml`."""
-    text = manifest if isinstance(manifest, str) else json.dumps(manifest, ensure_ascii=False)
     if MANIFEST in files:
         raise UsageError(f"files has {MANIFEST} in it", "give the manifest by itself")
-    made = [
-        make_file(path, content.encode() if isinstance(content, str) else content)
-        for path, content in sorted(files.items())
-    ]
-    return _manifest_draft(text, (*made, make_file(MANIFEST, text.encode())))
+    what = "the manifest"
+    try:
+        text = manifest if isinstance(manifest, str) else json.dumps(manifest, ensure_ascii=False)
+        document = make_file(MANIFEST, text.encode())
+        made = []
+        for what, content in sorted(files.items()):
+            made.append(make_file(what, content.encode() if isinstance(content, str) else content))
+    except UnicodeEncodeError as error:
+        raise UsageError(f"{what!a} is not valid Unicode: {error.reason}", "correct it") from error
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"the manifest cannot be written as JSON: {error}") from error
+    return _manifest_draft(text, (*made, document))
 
 
 def draft_at(path: Path, category: str, max_file_bytes: int) -> Draft:
