@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 from pegboard import runners
 from pegboard.answers import Answer
 from pegboard.board import adding, maintain
-from pegboard.board.bounds import bounded, refuse_nonsense
+from pegboard.board.bounds import bounded, recent_runs, refuse_nonsense
 from pegboard.board.curate import Curating
 from pegboard.board.describe import describe
 from pegboard.board.filling import Filling, Outcome
@@ -274,8 +274,8 @@ class Pegboard:
 
     def runs(self, name: str | None = None, limit: int = 20) -> "Sequence[Run]":
         """How calls ended, the newest first, of one item or of all."""
-        item = self.curate.chosen(name).item if name else None
-        return self.store.runs.recent(item and item.id, item and item.namespace, limit)
+        chosen = self.show if self.within else self.curate.chosen
+        return recent_runs(self.store, chosen(name).item if name else None, self.within, limit)
 
     def create(
         self, draft: "Draft", *, anyway: bool = False, try_with: Json | None = None

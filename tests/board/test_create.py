@@ -7,8 +7,8 @@ import pytest
 
 from pegboard.app import Pegboard
 from pegboard.board.create import draft_at, draft_of
-from pegboard.errors import UsageError
-from pegboard.model import CREATED
+from pegboard.errors import ItemNotFound, UsageError
+from pegboard.model import CREATED, Filters
 
 MANIFEST = {
     "tool_id": "fold_paper",
@@ -50,6 +50,24 @@ def test_a_tool_hangs_at_once_unsigned_and_marked(board):
     assert (item.source, item.signature, item.category) == (CREATED, None, "paper")
     assert [file.path for file in item.version.files] == ["main.py", "tool.yaml"]
     assert board.check() == []
+
+
+def test_a_caller_with_bounds_makes_and_sees_only_what_is_within_them(board):
+    make(board)
+    board.call(ID, {"sheet": "a"})
+    board.within = Filters(namespaces=("team", "other"))
+    with pytest.raises(ItemNotFound):
+        board.runs(ID)
+    assert board.runs() == []
+    own = make(board, CODE + "# ours\n")
+    assert (own.state, own.version, own.entry.item.namespace) == ("created", "1.0.0", "team")
+    board.call(ID, {"sheet": "a"})
+    assert [each.namespace for each in board.runs()] == ["team"]
+    assert [each.namespace for each in board.runs(ID)] == ["team"]
+    with pytest.raises(ItemNotFound):
+        board.prepare_call(f"public/{ID}@1.0.0", {})
+    board.within = None
+    assert [each.namespace for each in board.runs()] == ["team", "public"]
 
 
 def test_syncs_leave_it_alone(board, tmp_path):

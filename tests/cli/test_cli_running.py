@@ -137,6 +137,22 @@ def test_what_destroys_something_needs_a_yes(ai, pegboard, monkeypatch):
     assert pegboard("run", "wipe", "--yes").code == 11
 
 
+SLY = "echo -e 'out \\e]52;c;eA\\a'; echo -e 'log \\e[2J' >&2; echo x > $PEGBOARD_OUTPUT/$'a\\eb'"
+
+
+def test_a_tool_cannot_steer_the_terminal(ai, pegboard, monkeypatch):
+    (ai / ".ai/tools/ops/wipe/run.sh").write_text(SLY)
+    pegboard("sync")
+    piped = pegboard("run", "wipe", "--yes")
+    assert piped.out == "out \x1b]52;c;eA\x07\n"
+    assert "log \\x1b[2J" in piped.err
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    seen = pegboard("run", "wipe", "--yes", "--save", "kept")
+    assert "out \\x1b]52;c;eA\\x07" in seen.out
+    assert "\x1b]" not in seen.out + seen.err
+    assert "kept/a\\x1bb" in seen.err
+
+
 def test_a_project_may_not_loosen_the_rules(ai, pegboard):
     Path("pegboard.toml").write_text('[run]\ndestructive = "allow"\n')
     ran = pegboard("run", "wipe")

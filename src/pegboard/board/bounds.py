@@ -1,9 +1,12 @@
 """What a search may find: what is asked for, within what whoever asks may see."""
 
+from collections.abc import Sequence
+
 from pegboard.board.describe import describe
 from pegboard.errors import UsageError
-from pegboard.model import Filters, Mode
+from pegboard.model import Filters, Item, Mode
 from pegboard.ports import Store
+from pegboard.runs import Run
 
 NO_NAMESPACE = ("",)
 """No item hangs there."""
@@ -19,6 +22,18 @@ def bounded(store: Store, asked: Filters, within: Filters | None) -> Filters:
     allowed = within.namespaces
     both = tuple(each for each in asked.namespaces or allowed if each in allowed)
     return asked._replace(namespaces=both or NO_NAMESPACE)
+
+
+def recent_runs(
+    store: Store, item: Item | None, within: Filters | None, limit: int
+) -> Sequence[Run]:
+    """Newest first, of one item, or of all in the namespaces that whoever asks may see."""
+    if item is not None:
+        return store.runs.recent(item.id, item.namespace, limit)
+    if within is None or not within.namespaces:
+        return store.runs.recent(limit=limit)
+    found = [run for each in within.namespaces for run in store.runs.recent(None, each, limit)]
+    return sorted(found, key=lambda run: run.at, reverse=True)[:limit]
 
 
 def refuse_nonsense(limit: int, threshold: float | None, mode: str | None) -> None:

@@ -11,6 +11,7 @@ from pegboard.cli import render
 from pegboard.cli.shared import command_options, progress_bar
 from pegboard.content import Json
 from pegboard.errors import EXIT_NOTHING_FOUND, UsageError
+from pegboard.gate.characters import visible
 
 if TYPE_CHECKING:
     from pegboard.board.create import Created
@@ -89,4 +90,5 @@ def _tell(made: "Created") -> None:
             click.secho(f"{name} was refused: {made.reason}", fg="red", err=True)
     if made.trial is not None:
         said = (made.trial.logs, made.trial.error)
-        click.echo("\n".join([f"tried it: {made.trial.outcome}", *filter(None, said)]), err=True)
+        told = "\n".join([f"tried it: {made.trial.outcome}", *filter(None, said)])
+        click.echo(visible(told), err=True)

@@ -184,17 +184,20 @@ def _kept(artifacts: Sequence[Artifact], folder: Path) -> dict[str, str]:
 
 def _tell(result: CallResult, kept: Mapping[str, str]) -> None:
     if result.logs:
-        click.secho(result.logs.rstrip(), err=True, dim=True)
+        click.secho(visible(result.logs.rstrip()), err=True, dim=True)
     for block in result.content:
         text = _shown(block)
+        # A terminal would do what a tool writes; a file or pipe gets it as it is.
+        text = visible(text) if sys.stdout.isatty() else text
         click.echo(text, nl=not text.endswith("\n"))
     for each in result.artifacts:
-        where = kept.get(each.name) or "--save DIR keeps it"
+        where = visible(kept.get(each.name) or "--save DIR keeps it")
         notice(f"it made {visible(each.name)}, {len(each.content):,} bytes: {where}")
     if result.sandbox is Confined.NOTHING:
         notice("it ran without a sandbox; install bubblewrap to have one")
     if result.outcome is not Outcome.OK:
-        click.secho(f"{result.outcome}: {result.error or 'see above'}", fg="red", err=True)
+        said = visible(result.error) or "see above"
+        click.secho(f"{result.outcome}: {said}", fg="red", err=True)
 
 
 def _shown(block: Json) -> str:
