@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from pegboard.execute.sessions import Sessions
     from pegboard.ports import Store
 
+_BESIDE = ("-wal", "-shm", "-journal", "-files")
+"""How names of files end that belong to a board, after the board's own."""
+
 
 def open_sessions(
     settings: Settings,
@@ -128,7 +131,7 @@ def _hidden(store: "Store") -> tuple[Path, ...]:
         return always
     if board.parent.name == ".pegboard":
         return (*always, board.parent)
-    beside = (board.with_name(f"{board.name}{end}") for end in ("-wal", "-shm", "-journal"))
+    beside = (board.with_name(f"{board.name}{end}") for end in _BESIDE)
     return (*always, board, *beside)
 
 

@@ -227,7 +227,9 @@ def test_no_grant_shows_the_board_or_what_other_tools_are_run_from(board, tmp_pa
     make(board, tool_id="other", anyway=True)
     assert board.call("other", {"sheet": "a"}).outcome == "ok"
     assert (tmp_path / "board.db-wal").stat().st_size
-    (tmp_path / "seen.txt").write_text("seen")
+    (tmp_path / "board.db-files").mkdir()
+    for name in ("seen.txt", "board.db-files/hidden"):
+        (tmp_path / name).write_text("seen")
     make(board, WALK, permissions=["write filesystem **"], anyway=True)
     walked = board.call(ID, {"sheet": str(tmp_path)}, approve=lambda question: True)
     assert walked.sandbox == "bubblewrap"

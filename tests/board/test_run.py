@@ -1,6 +1,7 @@
 """What may be called, what is said when it may not, and what comes back of a call."""
 
 import asyncio
+import threading
 
 import pytest
 
@@ -479,8 +480,6 @@ def test_a_result_is_not_lost_because_it_cannot_be_written_down(
 
 
 def test_a_call_that_is_called_off_is_written_down_as_killed(store, embedder, running, calls):
-    import threading
-
     begun, ended = threading.Event(), threading.Event()
 
     async def wait(job):
@@ -498,6 +497,38 @@ def test_a_call_that_is_called_off_is_written_down_as_killed(store, embedder, ru
     assert ended.wait(SECONDS)
     running.close()
     assert [run.outcome for run in store.runs.recent(None, None, 10)] == [Outcome.KILLED]
+
+
+def test_a_call_that_is_called_off_on_a_locked_board_holds_up_no_other(
+    store, embedder, running, calls, monkeypatch
+):
+    begun, recording, free = threading.Event(), threading.Event(), threading.Event()
+    record = store.runs.record
+
+    def locked(run):
+        if run.outcome is Outcome.KILLED:
+            recording.set()
+            free.wait(SECONDS)
+        record(run)
+
+    async def wait(job):
+        if job.arguments:
+            begun.set()
+            await asyncio.sleep(SECONDS)
+        return CallResult(Outcome.OK)
+
+    monkeypatch.setattr(store.runs, "record", locked)
+    calls.run = wait
+    hang(store, embedder, tool())
+    call = running.start("now", {"wait": True}, ANYBODY)
+    assert begun.wait(SECONDS)
+    call.cancel()
+    assert recording.wait(SECONDS)
+    other = running.start("now", {}, ANYBODY)
+    assert other.result(SECONDS / 2).outcome is Outcome.OK
+    free.set()
+    running.close()
+    assert {run.outcome for run in store.runs.recent()} == {Outcome.OK, Outcome.KILLED}
 
 
 def test_the_time_limit_is_the_callers_else_the_tools_else_that_of_the_settings(

@@ -201,7 +201,8 @@ class Running:
         try:
             result = call.end or await self._run(call)
         except asyncio.CancelledError:
-            self._record(call, CallResult(Outcome.KILLED))
+            # In a thread as well: a board that is locked must not hold up the calls of others.
+            await asyncio.to_thread(self._record, call, CallResult(Outcome.KILLED))
             raise
         version = call.item.version.version if call.item.version else ""
         result = result._replace(seconds=time.monotonic() - call.began, version=version)
