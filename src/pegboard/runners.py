@@ -45,10 +45,10 @@ def make_running(
     store: "Store",
     settings: RunSettings,
     upstream: "Upstream",
-    place: tuple[Path, tuple[Tier, ...]],
+    place: tuple[Path | None, tuple[Tier, ...]],
     environ: Mapping[str, str],
 ) -> "Running":
-    """`place` is the project's folder, and whose board it is."""
+    """`place` is the project's folder, if this is in one, and whose board it is."""
     from pegboard.board.run import Checking, Running, Ways
     from pegboard.execute import keyring
     from pegboard.execute.arguments import complaints, filled
@@ -65,9 +65,9 @@ def make_running(
     project, tiers = place
     ways = Ways(
         executors=_executors(settings, environ, upstream),
-        rules=_rules(settings, tiers),
+        rules=_rules(settings, tiers)._replace(in_project=project is not None),
         limits=_limits(settings),
-        ground=Ground(project, Path.home(), _hidden(store)),
+        ground=Ground(project or Path.cwd(), Path.home(), _hidden(store)),
         look_up=lambda name: environ.get(name) or keyring.look_up(name),
         api_secrets=api_secrets,
         is_signed=_is_signed,

@@ -72,6 +72,23 @@ def test_a_signature_does_not_vouch_for_what_a_board_says_beside_the_files(board
     assert "it wants " in question(board, tool)
 
 
+def test_reading_the_project_needs_nobody_where_there_is_a_project(board, ai, monkeypatch):
+    reader = ai / "tools/ops/reader.py"
+    reader.write_text(
+        HEADER.replace("read secret TOKEN", "read filesystem **") + "def run(): ...\n"
+    )
+    board.add_folder(ai)
+    board.sync(embed=False)
+    place = board.store.facts()["board"]
+    assert question(board, "tools:ops:reader").endswith(
+        "it wants to read **. It would be given: {}"
+    )
+    (ai.parent / "pegboard.toml").write_text("")
+    monkeypatch.chdir(ai.parent)
+    with Pegboard.open(place) as within:
+        assert question(within, "tools:ops:reader") == ""
+
+
 def test_a_signature_does_not_vouch_for_an_older_version(board, ai):
     signed_on(board, ai)
     manifest = ai / "tools/mail/post/tool.yaml"

@@ -86,6 +86,13 @@ def test_permissions_that_reach_out_of_the_project_need_a_person_or_a_signature(
     assert decided(item, signed=True) is Decision.ALLOW
 
 
+def test_outside_of_a_project_no_folder_is_read_without_asking():
+    asking = tool(permissions=(READS,))
+    assert decided(asking) is Decision.ALLOW
+    verdict = judge(asking, Rules(in_project=False), signed=False, agent=False)
+    assert (verdict.decision, verdict.doubts) == (Decision.ASK, "it wants to read src/**")
+
+
 def test_a_secret_that_the_manifest_names_is_asked_about():
     item = tool(executor={"env": {"A": "secret://A_TOKEN", "B": "x ${B_TOKEN}"}})
     assert judge(item, RULES, signed=False, agent=False).doubts == (

@@ -44,6 +44,8 @@ class Rules(NamedTuple):
     permissions: Decision = Decision.ASK
     agents: Decision = Decision.ALLOW
     sandboxing: Sandboxing = Sandboxing.PREFER
+    in_project: bool = True
+    """Else relative paths begin wherever Pegboard was started, such as in the home folder."""
 
 
 class Reason(NamedTuple):
@@ -95,7 +97,7 @@ def _reasons(
     if is_destructive(item):
         yield Reason(rules.destructive, "it can destroy something", "run.destructive")
     if not signed:
-        for wish in wishes(item, created=created):
+        for wish in wishes(item, created=created, in_project=rules.in_project):
             yield Reason(rules.permissions, f"it wants {wish}", "run.permissions")
     if agent:
         yield Reason(rules.agents, "an agent calls it", "run.agents")
@@ -120,9 +122,10 @@ def is_service(item: Item) -> bool:
     return item.tool_type is ToolType.MCP
 
 
-def wishes(item: Item, *, created: bool) -> list[str]:
+def wishes(item: Item, *, created: bool, in_project: bool = True) -> list[str]:
     """What it asks for that somebody has to vouch for, in words."""
-    found = [_in_words(each) for each in item.permissions if not _is_harmless(each, created)]
+    may_read = in_project and not created
+    found = [_in_words(each) for each in item.permissions if not _is_harmless(each, may_read)]
     if not is_service(item):
         told = {each.scope for each in item.permissions if each.resource is Resource.SECRET}
         names = [name for name in names_in(dict(item.executor)) if name not in told]
@@ -153,14 +156,14 @@ def _packages(item: Item) -> str:
     return ", ".join(each.partition(" --hash")[0] for each in needs.requirements)
 
 
-def _is_harmless(permission: Permission, created: bool) -> bool:
-    """Reading the project, unless an agent wrote the tool; what a sandbox has anyway."""
+def _is_harmless(permission: Permission, may_read: bool) -> bool:
+    """Reading the project, for whoever may; what a sandbox has anyway."""
     match permission.resource:
         case Resource.SHELL | Resource.TOOL:
             return True  # programs of the system are there, and no tool can call another
         case Resource.FILESYSTEM:
             inside = not permission.scope.startswith(("/", "~"))
-            return permission.access is Access.READ and inside and not created
+            return permission.access is Access.READ and inside and may_read
         case _:
             return False
 
