@@ -301,6 +301,9 @@ def test_what_to_consider_is_seen_whatever_the_arguments_are(store, embedder, ru
     assert question.startswith("Run mcptools:mail:now? Consider: it can destroy something. ")
     assert "\\u202e" in question and "\u202e" not in question and "\n" not in question
     assert question.endswith("more characters")
+    hang(store, embedder, tool("made", **WIPES, source=CREATED))
+    made = running.prepare("made", {}, ANYBODY, AGENT).question
+    assert made.startswith("Run mcptools:mail:made, which an agent made? Consider: ")
     assert len(question) < 1_000
 
 

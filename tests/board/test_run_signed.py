@@ -27,9 +27,10 @@ def ai(tmp_path):
 
 
 @pytest.fixture
-def board(tmp_path, monkeypatch):
+def board(place, monkeypatch):
     monkeypatch.setenv("PEGBOARD_EMBED_PROVIDER", "test")
-    with Pegboard.open(str(tmp_path / "board.db"), create=True) as found:
+    monkeypatch.setenv("PEGBOARD_TRUST_SIGNATURES_REGISTRY", "off")
+    with Pegboard.open(str(place), create=True) as found:
         yield found
 
 
@@ -46,6 +47,7 @@ def question(board, tool):
     return board.prepare_call(tool, {"version": "1"} if "release" in tool else {}).question
 
 
+@pytest.mark.parametrize("place", ["sqlite", "postgres"], indirect=True)
 @pytest.mark.parametrize("tool", TOOLS.values())
 def test_a_good_signature_vouches_for_what_the_tool_asks_for(board, ai, tool):
     board.add_folder(ai)

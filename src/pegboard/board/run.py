@@ -26,7 +26,7 @@ from pegboard.execute.job import Executor, Job, Limits
 from pegboard.execute.policy import PROCESSES, Decision, Rules, Verdict, is_service, judge
 from pegboard.execute.secrets import LookUp, Secrets, names_in
 from pegboard.gate.characters import visible
-from pegboard.model import Entry, Filters, Item, Kind, ToolType
+from pegboard.model import CREATED, Entry, Filters, Item, Kind, ToolType
 from pegboard.ports import Store
 from pegboard.runs import Run
 
@@ -95,9 +95,10 @@ class Call:
         said = json.dumps(dict(self.arguments), ensure_ascii=False, default=str)
         if (more := len(said) - MOST_SHOWN) > 0:
             said = f"{said[:MOST_SHOWN]} ... and {more:,} more characters"
+        made = ", which an agent made" if self.item.source == CREATED else ""
         # What to consider comes first: arguments are written by whoever wants a yes.
-        asked = f"Run {self.item.id}? Consider: {self.verdict.doubts}. It would be given: {said}"
-        return visible(asked)
+        consider = f"Run {self.item.id}{made}? Consider: {self.verdict.doubts}."
+        return visible(f"{consider} It would be given: {said}")
 
     @property
     def mark(self) -> str:
