@@ -361,6 +361,14 @@ def test_only_secrets_that_the_tool_names_can_be_looked_up(store, embedder, runn
     assert calls.jobs[0].item.executor["env"] == {"TOKEN": "secret://TOKEN"}
 
 
+def test_the_document_of_a_service_cannot_name_secrets_of_others(store, embedder, running, calls):
+    config = {"path": "/x", "servers": [{"url": "https://x.example"}], "summary": "${TOKEN}"}
+    hang(store, embedder, tool(tool_type=ToolType.API, executor=config))
+    assert running.call().outcome is Outcome.OK
+    secrets = calls.jobs[0].secrets
+    assert (secrets.find("SERVICE_KEY"), secrets.find("TOKEN")) == ("other-secret", None)
+
+
 def test_no_secret_comes_back(store, embedder, running, calls):
     def leak(job):
         key = job.secrets.value("SERVICE_KEY")

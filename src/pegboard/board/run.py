@@ -236,7 +236,9 @@ class Running:
 
     def _job(self, call: Call) -> Job:
         item, ways = _with_secrets(call.item), self.ways
-        names = {*names_in(dict(item.executor)), *ways.api_secrets(item)}
+        # Of a service nobody was asked: what its document says is no reference to a secret.
+        named = [] if is_service(item) else names_in(dict(item.executor))
+        names = {*named, *ways.api_secrets(item)}
         default = math.inf if item.tool_type is ToolType.MCP else ways.limits.seconds
         return Job(
             item,
