@@ -7,7 +7,7 @@ import pytest
 
 from making import hang, make_file, make_item
 from pegboard.board.run import Checking, Running, Ways
-from pegboard.calls import Artifact, Asker, CallResult, OnChange, Outcome
+from pegboard.calls import Artifact, Asker, CallResult, Confined, OnChange, Outcome
 from pegboard.content import Access, Permission, Resource, Version
 from pegboard.errors import BoardError, ItemAmbiguous, ItemHeld, ItemNotFound
 from pegboard.execute.arguments import complaints, filled
@@ -453,6 +453,18 @@ def test_what_a_tool_gives_back_is_held_against_what_it_promised(
     assert ("output schema" in own.error) is (outcome is Outcome.FAILED)
     assert far.outcome is Outcome.OK
     assert ("output schema" in far.logs) is (outcome is Outcome.FAILED)
+
+
+def test_a_tool_that_failed_for_want_of_something_says_how_to_ask_for_it(
+    store, embedder, running, calls
+):
+    error = "ModuleNotFoundError: No module named 'requests'"
+    calls.result = CallResult(Outcome.FAILED, error=error, sandbox=Confined.NOTHING)
+    hang(store, embedder, tool(tool_type=ToolType.PYTHON))
+    assert running.call().error == (
+        f"{error}\n  requests is neither in the standard library nor among the tool's files: "
+        "name the package that has it in its dependencies"
+    )
 
 
 def test_each_call_is_written_down_with_how_it_ended_and_nothing_else(

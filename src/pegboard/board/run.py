@@ -22,6 +22,7 @@ from pegboard.calls import Asker, CallResult, OnProgress, Outcome
 from pegboard.content import Access, Json, Resource
 from pegboard.errors import BoardError, CallError, UsageError
 from pegboard.execute.grants import Ground, grants_of
+from pegboard.execute.hints import with_hint
 from pegboard.execute.job import Executor, Job, Limits
 from pegboard.execute.policy import PROCESSES, Decision, Rules, Verdict, is_service, judge
 from pegboard.execute.secrets import LookUp, Secrets, names_in
@@ -218,7 +219,7 @@ class Running:
             if item.tool_type in PROCESSES:
                 self._slots = self._slots or asyncio.Semaphore(self.ways.parallel)
                 async with self._slots:
-                    result = await executor.run(job)
+                    result = with_hint(await executor.run(job), job.grants)
             else:
                 result = await executor.run(job)
         except (CallError, UsageError) as error:

@@ -236,7 +236,7 @@ def _complaints(group: Group, limits: Limits) -> _Complaints:
     if group.ran_out_of_memory():
         memory = (
             f"it needed more than {limits.memory_bytes >> 20:,} MB of memory: "
-            "give it less to do, or raise the limit"
+            "give it less to do, or raise run.memory_mb"
         )
     if group.ran_out_of_processes():
         processes = f" (it wanted more than {limits.processes:,} processes at once)"

@@ -159,7 +159,7 @@ class Running:
         seconds = self._limits.seconds
         self._stop(
             Outcome.TIMEOUT,
-            f"it was stopped after {seconds:g} seconds: give it less to do, or a longer time limit",
+            f"it was stopped after {seconds:g} seconds: give it less to do, or a longer timeout",
         )
 
     def _too_much(self, where: str) -> None:
@@ -167,7 +167,7 @@ class Running:
         self._stop(
             Outcome.KILLED,
             f"it was stopped because it wrote more than {most:,} bytes {where}: "
-            "make it write less, or raise the limit",
+            "make it write less, or raise run.output_mb",
         )
 
     def _stop(self, outcome: Outcome, error: str) -> None:
