@@ -100,7 +100,10 @@ def test_everything_about_a_call_can_be_printed_and_files_kept(ai, pegboard):
         (("--json", "{"), "the arguments are no JSON"),
         (("--json", "[]"), "they must be a JSON object"),
         (("--json", "{}", "--stdin"), "do not go together"),
-        (("--arg", "name"), "write --arg name=value"),
+        (("--arg", "name"), "'name' has no value\n  write --arg name=value"),
+        (("--arg", "=Ada"), "'=Ada' has no name\n  write --arg name=value"),
+        (("--arg", "name=Ada", "Lovelace"), "'Lovelace' belongs to nothing before it"),
+        (("name=Ada",), 'with quotes around spaces: --arg text="a b"'),
         (("--arg", "name=a", "--arg", "name=b"), "given twice"),
     ],
 )

@@ -49,6 +49,15 @@ def test_the_explanation_is_enough_to_repair_the_call():
     assert "'colour' was unexpected" in said
 
 
+def test_a_part_of_the_schema_that_is_broken_twice_is_shown_once():
+    schema = {"properties": {"a": {}}, "required": ["a"], "additionalProperties": False}
+    said = complaints({"b": 1}, schema)
+    assert "'a' is a required property" in said
+    assert "'b' was unexpected" in said
+    assert said.count("it must fit") == 1
+    assert said.endswith(json.dumps(schema, separators=(",", ":")))
+
+
 def test_of_alternatives_the_nearest_is_explained():
     schema = {
         "properties": {

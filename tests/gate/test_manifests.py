@@ -52,6 +52,7 @@ def test_the_example_of_the_documentation_is_admitted():
             "channel": {"type": "string", "enum": ["stable", "beta"], "default": "stable"},
         },
         "required": ["project"],
+        "additionalProperties": False,
     }
     assert found.executor == {
         "entrypoint": "main.py",
@@ -186,7 +187,15 @@ def test_whatever_a_comment_says_is_kept(comment):
         (manifest(desciption="x"), "desciption is not known; did you mean 'description'?"),
         (manifest(tool_type=None), "it has no tool_type; add tool_type"),
         (manifest(tool_type=None, tooltype="python"), "tooltype is not known; did you mean"),
-        (manifest(tool_type="bash"), "it has no executor_config; add executor_config"),
+        (
+            manifest(tool_type="bash"),
+            "it has no executor_config; add executor_config, with entrypoint",
+        ),
+        (
+            manifest(tool_type="api", url="https://example.com"),
+            "url stands beside executor_config; put it there",
+        ),
+        (manifest(parameters={"a": {"type": "string"}}), "or else a JSON Schema under input_sc"),
         (
             manifest(tool_type="mcp", executor_config={"mcp_server": "x"}),
             "executor_config has no mcp_tool; add executor_config.mcp_tool",

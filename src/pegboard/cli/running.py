@@ -26,6 +26,7 @@ PERSON = Asker("cli")
 
 @click.command()
 @click.argument("tool", metavar="ID[@VERSION]")
+@click.argument("strays", nargs=-1, metavar="")
 @click.option(
     "--arg",
     "-a",
@@ -58,6 +59,7 @@ PERSON = Asker("cli")
 @board_option
 def run(
     tool: str,
+    strays: tuple[str, ...],
     pairs: tuple[str, ...],
     text: str | None,
     stdin: bool,
@@ -72,7 +74,16 @@ def run(
     What it prints on its way goes to standard error. Of a directive, skill or knowledge entry,
     the text is printed, with the inputs checked.
     Exit code 0: it went well, 11: it did not.
+
+    \b
+    pegboard run count_words --arg text="to be or not to be"
+    pegboard run petstore:pets:list_pets --json '{"limit": 5, "tags": ["cat"]}'
     """
+    if strays:
+        raise UsageError(
+            f"{strays[0]!r} belongs to nothing before it",
+            'write --arg name=value for each argument, with quotes around spaces: --arg text="a b"',
+        )
     with Pegboard.open(board) as pegboard, _interruptible():
         arguments = _arguments(pegboard, tool, pairs, _object(text, stdin))
         call = pegboard.prepare_call(tool, arguments, seconds=timeout, asker=PERSON)
@@ -136,7 +147,8 @@ def _arguments(
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name:
-            raise UsageError(f"--arg {pair!r} has no name", "write --arg name=value")
+            lacks = "value" if name else "name"
+            raise UsageError(f"--arg {pair!r} has no {lacks}", "write --arg name=value")
         if name in found:
             raise UsageError(f"the argument {name!r} is given twice", "give it once")
         found[name] = _value(value, known.get(name))

@@ -82,12 +82,12 @@ def explain(violations: list[Violation]) -> str:
     """In words, with the parts of the schema that a repaired call has to fit."""
     if not violations:
         return ""
-    lines = [f"{each.path or 'the arguments'}: {each.message}{_must(each)}" for each in violations]
-    return "The arguments do not fit the tool's schema:\n" + "\n".join(f"- {e}" for e in lines)
-
-
-def _must(violation: Violation) -> str:
-    return f"\n  it must fit: {_compact(violation.schema)}" if violation.schema else ""
+    lines = ["The arguments do not fit the tool's schema:"]
+    for i, each in enumerate(violations):
+        lines.append(f"- {each.path or 'the arguments'}: {each.message}")
+        if each.schema and each.schema not in [later.schema for later in violations[i + 1 :]]:
+            lines.append(f"  it must fit: {_compact(each.schema)}")
+    return "\n".join(lines)
 
 
 def _beyond_measure(arguments: Json) -> str | None:

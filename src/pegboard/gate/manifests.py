@@ -59,7 +59,32 @@ def _check(manifest: Mapping[str, object]) -> None:
         raise Refused("bad_manifest", reason)
     errors = list(islice(_validator().iter_errors(manifest), _MOST_ERRORS))
     if errors:
-        raise Refused("bad_manifest", complaint(min(errors, key=weight)))
+        error = min(errors, key=weight)
+        raise Refused("bad_manifest", _misplaced(manifest, error) or complaint(error))
+
+
+def _misplaced(manifest: Mapping[str, object], error: Any) -> str:  # noqa: ANN401
+    """What is wrong, where something stands in the wrong place or is missing as a whole."""
+    if list(error.absolute_path) == ["parameters"] and isinstance(error.instance, Mapping):
+        return (
+            "parameters is a mapping; it must be a list, each with name, type, description and"
+            " required, or else a JSON Schema under input_schema"
+        )
+    config = _configs().get(str(manifest.get("tool_type")), {})
+    if error.absolute_path or not config:
+        return ""
+    if error.validator == "required" and "executor_config" not in manifest:
+        names = ", ".join(config["required"])
+        return f"it has no executor_config; add executor_config, with {names}"
+    strange = [key for key in manifest if key not in error.schema.get("properties", manifest)]
+    if strange and strange[0] in config["properties"]:
+        return f"{strange[0]} stands beside executor_config; put it there"
+    return ""
+
+
+def _configs() -> Any:  # noqa: ANN401 - a part of the schema
+    """What can stand in the executor_config of each type."""
+    return _validator().schema["$defs"]
 
 
 @lru_cache(maxsize=1)
@@ -88,7 +113,12 @@ def _input_schema(manifest: Mapping[str, object]) -> object:
         if said.pop("required", False):
             required.append(name)
         properties[name] = said
-    return {"type": "object", "properties": properties, "required": required}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
 
 
 def _executor(manifest: Mapping[str, object], candidate: Candidate) -> dict[str, object]:
