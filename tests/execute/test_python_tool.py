@@ -636,3 +636,10 @@ def test_many_calls_at_once_are_not_mixed_up(python):
     results = asyncio.run(all_at_once())
     assert [each.structured for each in results] == [{"n": n} for n in range(30)]
     assert [each.logs for each in results] == [str(n) for n in range(30)]
+
+
+def test_a_file_without_run_that_says_nothing_is_told_what_it_lacks(python):
+    silent = python.run(python_item("def main(city): return city"), city="Ulm")
+    assert (silent.outcome, text(silent)) == (Outcome.OK, "")
+    assert "it has no function run" in silent.logs
+    assert not python.run(python_item("print('here I am')")).logs

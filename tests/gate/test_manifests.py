@@ -193,7 +193,7 @@ def test_whatever_a_comment_says_is_kept(comment):
         ),
         (
             manifest(tool_type="api", url="https://example.com"),
-            "url stands beside executor_config; put it there",
+            "url belongs into executor_config; put it there",
         ),
         (manifest(parameters={"a": {"type": "string"}}), "or else a JSON Schema under input_sc"),
         (

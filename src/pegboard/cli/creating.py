@@ -23,7 +23,10 @@ GOOD = ("created", "updated", "unchanged")
 @click.argument("path", type=click.Path(path_type=Path), metavar="DIR")
 @click.option("--category", default="", help="Where it hangs, if its manifest does not say.")
 @click.option(
-    "--try-with", "tried", metavar="OBJECT", help="Try it with these arguments, as JSON, first."
+    "--try-with",
+    "tried",
+    metavar="OBJECT",
+    help="Try it with these arguments, as JSON, first: in the sandbox, without permissions.",
 )
 @click.option("--anyway", is_flag=True, help="Also if a tool for the same is there already.")
 @command_options
@@ -85,7 +88,8 @@ def _tell(made: "Created") -> None:
             for hit in made.alike:
                 click.echo(f"{hit.id}  {hit.description}")
         case "failed":
-            click.secho(f"{name} was not kept: trying it failed", fg="red", err=True)
+            said = f"{name} was not kept: trying it failed; without --try-with it is kept untried"
+            click.secho(said, fg="red", err=True)
         case _:
             click.secho(f"{name} was refused: {made.reason}", fg="red", err=True)
     if made.trial is not None:

@@ -8,6 +8,10 @@ from pegboard.execute.job import Job
 from pegboard.execute.process import Ran
 
 MOST_ERROR = 4_000
+SILENT = (
+    "note: it has no function run, so it was run as a script, and printed nothing; "
+    "to have a function called, name it run, or name it in the manifest as function"
+)
 
 
 def python_result(ran: Ran, job: Job) -> CallResult:
@@ -46,6 +50,8 @@ def _failed(result: CallResult, said: dict[str, object], job: Job) -> CallResult
 def _printed(result: CallResult, ran: Ran, job: Job) -> CallResult:
     """Of a script: its output is its result, and only what it says beside that is a log."""
     result = result._replace(logs=ran.stderr, content=({"type": "text", "text": ran.stdout},))
+    if not (ran.stdout or ran.stderr or ran.artifacts):
+        result = result._replace(logs=SILENT)
     declared = bool(job.item.output_schema)
     if ran.cut and declared:
         lost = (

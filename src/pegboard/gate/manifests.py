@@ -78,7 +78,7 @@ def _misplaced(manifest: Mapping[str, object], error: Any) -> str:  # noqa: ANN4
         return f"it has no executor_config; add executor_config, with {names}"
     strange = [key for key in manifest if key not in error.schema.get("properties", manifest)]
     if strange and strange[0] in config["properties"]:
-        return f"{strange[0]} stands beside executor_config; put it there"
+        return f"{strange[0]} belongs into executor_config; put it there"
     return ""
 
 

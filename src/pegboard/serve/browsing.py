@@ -43,8 +43,7 @@ CATEGORIES_OUTPUT: dict[str, Any] = {
 }
 
 TOOLS_DESCRIPTION = """\
-The tools of one or more categories, by id, each with what it does. To find a tool for a purpose, \
-search_tools is quicker."""
+The tools of some categories, each with what it does. search_tools is quicker for a purpose."""
 
 _NAME = {"type": "string", "maxLength": 200}
 

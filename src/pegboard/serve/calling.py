@@ -27,7 +27,7 @@ AGENT = Asker("mcp", agent=True)
 
 DESCRIPTION = """\
 Run a tool that search_tools found. Its result comes back unchanged. If the arguments do not fit, \
-nothing is run and the answer says which part of the schema they break."""
+nothing is run and the answer says why."""
 
 INPUT_SCHEMA: dict[str, Any] = {
     "type": "object",

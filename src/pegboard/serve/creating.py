@@ -16,28 +16,31 @@ MOST_FILES = 200
 LONGEST_SHOWN = 2_000
 
 DESCRIPTION = """\
-Hang a new tool on the board when search_tools found none: a manifest and its files. Others find \
-it at once. It is run in a sandbox, without network or files unless a person allows its \
-permissions. Calling it again with a changed tool makes a new version."""
+Hang a new tool on the board when search_tools found none; others find it at once. It runs in a \
+sandbox, without network or files unless a person allows its permissions. Sent again with \
+changes, it is a new version."""
 
 INPUT_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
         "manifest": {
             "type": "object",
-            "description": "tool.yaml as an object: tool_id, tool_type (python, bash, ...), "
-            "description, category, parameters [{name, type, description, required}]; "
-            "python: main.py with run(...).",
+            "description": "tool_id, tool_type, description, category, "
+            "parameters [{name, type, description, required}], permissions "
+            "[connect network HOST, read filesystem data/**, read secret KEY], executor_config: "
+            "python {dependencies}, main.py has run(a, b); bash {entrypoint}, a is $ARG_A; "
+            "api {url, method, query, headers, body} with {a} for a.",
         },
         "files": {
             "type": "object",
-            "description": "Path to text, such as main.py.",
+            "description": "Text by path, such as main.py.",
             "additionalProperties": {"type": "string", "maxLength": LONGEST_TEXT},
             "maxProperties": MOST_FILES,
         },
         "try_with": {
             "type": "object",
-            "description": "Arguments to try it with first; if that fails, it is not kept.",
+            "description": "Arguments to try it with first, without permissions or packages; "
+            "if that fails, it is not kept.",
         },
         "anyway": {"type": "boolean", "description": "Also if a tool for the same is there."},
     },
@@ -90,7 +93,7 @@ def in_words(made: Created) -> list[str]:
             ]
             lines.append("if none does, make it with anyway: true")
         case "failed":
-            lines = [f"{name} was not kept: trying it failed"]
+            lines = [f"{name} was not kept: trying it failed; without try_with it is kept untried"]
         case _:
             lines = [f"{name} was refused: {made.reason}"]
     if made.trial is not None:

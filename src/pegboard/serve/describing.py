@@ -23,9 +23,8 @@ LONGEST_TAG = 60
 LONGEST_REASON = 300
 
 DESCRIPTION = """\
-Everything about a tool before you call it: parameters as JSON Schema, the whole description, \
-type, tags, and whether something is the matter with it; of what is read and not called, the \
-whole text."""
+All about a tool before you call it: parameters as JSON Schema, whole description, type, tags, \
+and whether something is the matter with it; of what is only read, the whole text."""
 
 _NAME = {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}
 
