@@ -285,7 +285,7 @@ def test_a_folder_and_a_single_file_can_be_made_tools(board, tmp_path):
     [
         ("nowhere", "is no tool"),
         ("plain.txt", "is no tool"),
-        ("empty", "tool.yaml is no file"),
+        ("empty", "is no tool\n  give a folder with a tool.yaml"),
         ("silent.py", "no docstring"),
     ],
 )

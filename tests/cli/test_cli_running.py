@@ -209,7 +209,7 @@ def test_runs_are_listed_with_how_they_ended(ai, pegboard):
 
 def test_a_tool_can_be_made_changed_and_run(desk, pegboard):
     pegboard("init")
-    code = 'def run(text: str):\n    """Say it louder."""\n    return text.upper()\n'
+    code = 'def run(text: str):\n    """Say it louder.\n\n    Much."""\n    return text.upper()\n'
     Path("shout.py").write_text(code)
     made = pegboard("create", "shout.py", "--category", "text", "--try-with", '{"text": "a"}')
     assert made.code == 0, made.err
@@ -218,7 +218,7 @@ def test_a_tool_can_be_made_changed_and_run(desk, pegboard):
     assert pegboard("run", "shout", "-a", "text=hi").out == "HI\n"
     assert "just so" in pegboard("create", "shout.py", "--category", "text").out
     other = pegboard("create", "shout.py", "--category", "noise")
-    assert (other.code, other.out.split()[0]) == (1, "created:text:shout")
+    assert (other.code, other.out) == (1, "created:text:shout  Say it louder.\n")
     Path("shout.py").write_text(code.replace("upper()", "upper() + '!'"))
     again = pegboard("create", "shout.py", "--category", "text", "--json").json
     assert (again["state"], again["version"]) == ("updated", "1.0.1")

@@ -82,6 +82,7 @@ def test_a_long_argument_is_only_in_the_file(call):
         {"long": long, "fits": "x" * MOST_BYTES},
     )
     assert result.content[0]["text"].startswith(f"unset {MOST_BYTES}\n2000")
+    assert result.logs.endswith("so only in $PEGBOARD_ARGUMENTS: long")
 
 
 def test_many_long_arguments_fit_too(call):

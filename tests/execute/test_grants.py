@@ -54,6 +54,11 @@ def test_whole_paths_and_the_home_folder_can_be_named(ground):
     assert found.read == (ground.home / ".ssh", Path("/etc/hostname"))
 
 
+def test_who_is_granted_something_in_the_home_folder_knows_where_that_is(ground):
+    assert granted(ground, "~/.ssh/**").variables == ("HOME",)
+    assert granted(ground, "src/**", "/etc/hostname").variables == ()
+
+
 def test_a_link_in_a_project_does_not_lead_out_of_it(ground):
     (ground.project / "out").symlink_to("/etc")
     (ground.project / "hosts.txt").symlink_to("/etc/hosts")

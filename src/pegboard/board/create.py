@@ -219,7 +219,7 @@ def draft_at(path: Path, category: str, max_file_bytes: int) -> Draft:
     """From a folder with its `tool.yaml`, or from a single Python file."""
     place = path.expanduser().absolute()
     try:
-        if place.is_dir():
+        if place.is_dir() and (place / MANIFEST).exists():
             tree = Tree(CREATED, place, max_file_bytes)
             files = read_bundle(tree, place, MANIFEST, max_file_bytes)
             text = next(each.content for each in files if each.path == MANIFEST)

@@ -86,10 +86,10 @@ def _tell(made: "Created") -> None:
         case "alike":
             click.echo("nothing was made; look at these first, or say --anyway:", err=True)
             for hit in made.alike:
-                click.echo(f"{hit.id}  {hit.description}")
+                click.echo(f"{hit.id}  {hit.description.strip().partition(chr(10))[0]}")
         case "failed":
-            said = f"{name} was not kept: trying it failed; without --try-with it is kept untried"
-            click.secho(said, fg="red", err=True)
+            why = "trying it failed; without --try-with it is kept untried"
+            click.secho(f"{name} was not kept: {why}", fg="red", err=True)
         case _:
             click.secho(f"{name} was refused: {made.reason}", fg="red", err=True)
     if made.trial is not None:

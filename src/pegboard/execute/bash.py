@@ -17,7 +17,7 @@ from pegboard.errors import InvalidArguments, NotExecutable, SecretMissing
 from pegboard.execute.job import Job
 from pegboard.execute.process import SEARCH_PATH, Command, Processes, Ran
 from pegboard.execute.secrets import environment_of
-from pegboard.execute.variables import variables_of
+from pegboard.execute.variables import variable, variables_of
 from pegboard.model import Item
 
 Unpack = Callable[[Item], Path]
@@ -36,7 +36,7 @@ class BashExecutor:
     async def run(self, job: Job) -> CallResult:
         try:
             environment = environment_of(job.item.executor, job.secrets)
-            environment |= variables_of(job.arguments)
+            variables = variables_of(job.arguments)
             folder = await asyncio.to_thread(self._unpack, job.item)
         except (SecretMissing, NotExecutable) as missing:
             return CallResult(Outcome.UNAVAILABLE, error=str(missing))
@@ -52,13 +52,21 @@ class BashExecutor:
                 error=f"there is no file {name!r} among the tool's files: correct its entrypoint",
             )
         argv = (self._shell, str(script), *_fixed(job.item.executor))
-        ran = await self._processes.run(Command(argv, folder, environment), job)
-        return _result(ran, job)
+        ran = await self._processes.run(Command(argv, folder, environment | variables), job)
+        return _noted(_result(ran, job), variables, job.arguments)
 
 
 def _fixed(config: Json) -> tuple[str, ...]:
     said = config.get("args")
     return tuple(map(str, said)) if isinstance(said, list | tuple) else ()
+
+
+def _noted(result: CallResult, variables: Mapping[str, str], arguments: Json) -> CallResult:
+    left_out = [name for name in arguments if variable(name) not in variables]
+    if not left_out:
+        return result
+    note = f"note: too long for a variable, so only in $PEGBOARD_ARGUMENTS: {', '.join(left_out)}"
+    return result._replace(logs="\n".join(filter(None, (result.logs.rstrip("\n"), note))))
 
 
 class _Answer(NamedTuple):

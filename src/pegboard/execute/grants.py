@@ -50,13 +50,17 @@ def grants_of(item: Item, ground: Ground) -> Grants:
         write=tuple(write),
         hidden=ground.hidden,
         network=any(each.resource is Resource.NETWORK for each in item.permissions),
-        variables=tuple(
-            each.scope
-            for each in item.permissions
-            if each.resource is Resource.ENVIRONMENT and each.access is Access.READ
-        ),
+        variables=tuple(_variables(item)),
         project=project,
     )
+
+
+def _variables(item: Item) -> Iterator[str]:
+    for each in item.permissions:
+        if each.resource is Resource.ENVIRONMENT and each.access is Access.READ:
+            yield each.scope
+        elif each.resource is Resource.FILESYSTEM and each.scope.startswith("~"):
+            yield "HOME"  # it will look there for what it is granted there
 
 
 def _paths(permission: Permission, ground: Ground) -> Iterator[Path]:

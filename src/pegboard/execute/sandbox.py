@@ -49,7 +49,7 @@ _ROOT, _ETC = Path("/"), Path("/etc")
 _NEVER = (Path("/proc"), Path("/dev"), Path("/sys"))
 """A process has these of its own, or not at all, whatever is granted."""
 _PROBE_SECONDS = 10.0
-_WITHOUT = "do not require a sandbox"
+_WITHOUT = "do not require a sandbox (run.sandbox); tools that agents made always do"
 _INSTALL = f"install it (such as by apt install bubblewrap), or {_WITHOUT}"
 _LEAST_ROOM = "65536"
 

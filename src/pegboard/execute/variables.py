@@ -18,19 +18,23 @@ def variables_of(arguments: Json) -> dict[str, str]:
     found: dict[str, str] = {}
     room = MOST_BYTES_IN_ALL
     for name, value in arguments.items():
-        variable = PREFIX + re.sub(r"[^A-Za-z0-9]", "_", name).upper()
-        if variable in names:
+        called = variable(name)
+        if called in names:
             raise InvalidArguments(
-                f"the arguments {names[variable]!r} and {name!r} would both be ${variable}",
+                f"the arguments {names[called]!r} and {name!r} would both be ${called}",
                 "leave one of them out",
             )
-        names[variable] = name
+        names[called] = name
         text = text_of(name, value)
         size = len(text.encode())
         if size <= min(MOST_BYTES, room):
-            found[variable] = text
+            found[called] = text
             room -= size
     return found
+
+
+def variable(name: str) -> str:
+    return PREFIX + re.sub(r"[^A-Za-z0-9]", "_", name).upper()
 
 
 def text_of(name: str, value: object) -> str:
