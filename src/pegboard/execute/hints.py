@@ -69,16 +69,30 @@ def _not_granted(said: str, grants: Grants) -> str:
         return f"it has only the programs of the system, and {name} is none of them"
     if path := _last(_READ_ONLY, said):
         return (
-            f"put 'write filesystem {path}' into its permissions, or write into the folder that "
-            "$PEGBOARD_OUTPUT names"
+            f"put 'write filesystem {_folder(path, grants)}/**' into its permissions, or write "
+            "into the folder that $PEGBOARD_OUTPUT names"
         )
     path = _last(_UNSEEN, said)
     if not path or _is_to_be_seen(path, grants):
         return ""
+    folder = _folder(path, grants)
+    writing = "" if folder == "." else f" or 'write filesystem {folder}/**'"
     return (
         "it sees no files but its own and those that it asks for: if this one is there, put "
-        f"'read filesystem {path}' (or write) into its permissions"
+        f"'read filesystem {_within(path, grants)}'{writing} into its permissions"
     )
+
+
+def _within(path: str, grants: Grants) -> str:
+    """As a permission would have it: from the project on, if it lies there."""
+    if grants.project and Path(path).is_relative_to(grants.project):
+        return str(Path(path).relative_to(grants.project))
+    return path
+
+
+def _folder(path: str, grants: Grants) -> str:
+    """What has to be granted to make a file in it."""
+    return str(Path(_within(path, grants)).parent)
 
 
 def _last(pattern: re.Pattern[str], said: str) -> str:
