@@ -455,6 +455,28 @@ def test_what_a_tool_gives_back_is_held_against_what_it_promised(
     assert ("output schema" in far.logs) is (outcome is Outcome.FAILED)
 
 
+@pytest.mark.parametrize(
+    ("schema", "answer", "said"),
+    [
+        (
+            GIVES_NUMBER,
+            {"m": 1},
+            "- the answer: 'n' is a required property\n  it must fit: {\"type",
+        ),
+        (GIVES_NUMBER, {"n": "one"}, "- /n: 'one' is not of type 'integer'"),
+        ({"type": "integer"}, {"result": "one"}, "- /result: 'one' is not of type 'integer'"),
+    ],
+)
+def test_a_broken_promise_is_told_in_the_tools_own_terms(
+    store, embedder, running, calls, schema, answer, said
+):
+    calls.result = CallResult(Outcome.OK, structured=answer)
+    hang(store, embedder, tool(tool_type=ToolType.PYTHON, output_schema=schema))
+    error = running.call().error
+    assert error.startswith(f"the answer does not fit the tool's output schema:\n{said}")
+    assert ("result" in error) is ("result" in answer)
+
+
 def test_a_tool_that_failed_for_want_of_something_says_how_to_ask_for_it(
     store, embedder, running, calls
 ):

@@ -187,6 +187,7 @@ def test_whatever_a_comment_says_is_kept(comment):
         (manifest(desciption="x"), "desciption is not known; did you mean 'description'?"),
         (manifest(tool_type=None), "it has no tool_type; add tool_type"),
         (manifest(tool_type=None, tooltype="python"), "tooltype is not known; did you mean"),
+        (manifest(tool_id="größe"), "of A to Z, a to z, 0 to 9"),
         (
             manifest(tool_type="bash"),
             "it has no executor_config; add executor_config, with entrypoint",

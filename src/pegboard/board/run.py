@@ -256,15 +256,16 @@ class Running:
         if result.outcome is not Outcome.OK or not item.output_schema or result.structured is None:
             return result
         schema, answer = item.output_schema, result.structured
-        if not self.checking.complaints(answer, schema):
-            return result
         inside = {"type": "object", "properties": {"result": schema}, "required": ["result"]}
-        if not self.checking.complaints(answer, inside):
+        ways = (schema, inside)
+        if not all(self.checking.complaints(answer, each) for each in ways):
             return result
         # Long values are cut in what is said, and half a secret would not be recognised.
         shown = secrets.hidden_in(answer)
-        wrong = self.checking.complaints(shown, inside) if isinstance(shown, Mapping) else ""
-        said = "the answer does not fit the tool's output schema" + wrong.partition(":")[2]
+        way = ways[answer.keys() == {"result"}]
+        wrong = self.checking.complaints(shown, way) if isinstance(shown, Mapping) else ""
+        said = "the answer does not fit the tool's output schema:"
+        said += wrong.partition(":")[2].replace("\n- the arguments: ", "\n- the answer: ")
         if is_service(item):
             return result._replace(logs="\n".join(filter(None, (result.logs, f"note: {said}"))))
         return result._replace(outcome=Outcome.FAILED, error=said)
