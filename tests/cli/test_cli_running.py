@@ -182,7 +182,7 @@ def test_a_run_that_is_interrupted_ends_with_all_that_it_started(ai, number):
             pytest.fail("the tool did not begin")
         running.send_signal(number)
         assert running.wait(20) == 130
-        assert "stopped" in running.stderr.read()
+        assert "stopped; the tool was ended" in running.stderr.read()
         assert not any(runs.rglob("begun"))
     finally:
         running.kill()

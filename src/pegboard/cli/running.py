@@ -16,7 +16,7 @@ from pegboard.calls import Artifact, Asker, CallResult, Confined, Outcome
 from pegboard.cli import render
 from pegboard.cli.shared import board_option, command_options, notice
 from pegboard.content import Json
-from pegboard.errors import EXIT_CODES, CallError, UsageError
+from pegboard.errors import EXIT_CODES, EXIT_INTERRUPTED, CallError, UsageError
 from pegboard.execute import keyring
 from pegboard.gate.characters import visible
 
@@ -84,7 +84,7 @@ def run(
             f"{strays[0]!r} belongs to nothing before it",
             'write --arg name=value for each argument, with quotes around spaces: --arg text="a b"',
         )
-    with Pegboard.open(board) as pegboard, _interruptible():
+    with _interruptible(), Pegboard.open(board) as pegboard:
         arguments = _arguments(pegboard, tool, pairs, _object(text, stdin))
         call = pegboard.prepare_call(tool, arguments, seconds=timeout, asker=PERSON)
         asks = not stdin and sys.stdin is not None and sys.stdin.isatty()
@@ -111,6 +111,10 @@ def _interruptible() -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, interrupt)
     try:
         yield
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is ending already
+        click.echo("stopped; the tool was ended, with all that it started", err=True)
+        raise click.exceptions.Exit(EXIT_INTERRUPTED) from None
     finally:
         signal.signal(signal.SIGTERM, before)
 
