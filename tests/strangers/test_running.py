@@ -121,7 +121,7 @@ def test_a_hundred_runs_at_once_from_two_agents_are_not_mixed_up_and_leave_nothi
             desk.client("--no-watch", era=era) as second,
         ):
             await create(first, ADDS, main_py=CODE)
-            for begin in (0, 100):
+            for begin in (0, 100, 200):
                 # Each thread that asks the board has it open, and there are only so many.
                 before = {pid: open_files(pid) for pid in servers(desk)}
                 asked = (
@@ -131,7 +131,7 @@ def test_a_hundred_runs_at_once_from_two_agents_are_not_mixed_up_and_leave_nothi
                     assert got == {"one": number, "sum": number + 1_000}
             for pid, count in before.items():
                 await until(lambda pid=pid: not children(pid), "all processes to be gone")
-                assert open_files(pid) <= count + 10
+                assert open_files(pid) <= count + 40  # of fifty runs each
 
     asyncio.run(flow())
 

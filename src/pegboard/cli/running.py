@@ -12,7 +12,7 @@ from types import FrameType
 import click
 
 from pegboard.app import Pegboard
-from pegboard.calls import Artifact, Asker, CallResult, Confined, Outcome
+from pegboard.calls import Artifact, Asker, CallProgress, CallResult, Confined, Outcome
 from pegboard.cli import render
 from pegboard.cli.shared import board_option, command_options, notice
 from pegboard.content import Json
@@ -86,7 +86,9 @@ def run(
         )
     with _interruptible(), Pegboard.open(board) as pegboard:
         arguments = _arguments(pegboard, tool, pairs, _object(text, stdin))
-        call = pegboard.prepare_call(tool, arguments, seconds=timeout, asker=PERSON)
+        call = pegboard.prepare_call(
+            tool, arguments, seconds=timeout, on_progress=_progress, asker=PERSON
+        )
         asks = not stdin and sys.stdin is not None and sys.stdin.isatty()
         approve = (lambda question: True) if yes else _confirmed if asks else None
         if call.question and approve is None:
@@ -117,6 +119,12 @@ def _interruptible() -> Iterator[None]:
         raise click.exceptions.Exit(EXIT_INTERRUPTED) from None
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _progress(progress: CallProgress) -> None:
+    """From whichever thread it comes; only for a person who waits."""
+    if progress.message and sys.stderr is not None and sys.stderr.isatty():
+        click.secho(visible(progress.message), err=True, dim=True)
 
 
 def _confirmed(question: str) -> bool:

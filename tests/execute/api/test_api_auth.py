@@ -133,6 +133,7 @@ def test_the_names_of_secrets_are_known_before(tmp_path, service):
         "MY_SHOP_V2_OAUTH_CLIENT_ID",
         "MY_SHOP_V2_OAUTH_CLIENT_SECRET",
     ]
+    assert secret_names(item.executor, "127.0.0.1")[2] == "_127_0_0_1_API_KEY"
     assert secret_names(guarded(tmp_path, service).executor, "shop") == []
 
 
