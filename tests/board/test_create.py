@@ -129,6 +129,15 @@ def test_an_own_number_has_to_come_after_the_latest(board):
     assert make(board, CODE + "# again\n").version == "3.0.1"
 
 
+def test_versions_before_a_release_have_an_order_too(board):
+    for number in ("1.0.0-rc.2", "1.0.0-rc.10", "1.0.0"):
+        assert make(board, f"{CODE}# {number}\n", version=number).version == number
+    for number in ("1.0.0-rc.11", "1.0.0+more", "0.9.9"):
+        assert make(board, f"{CODE}# {number}\n", version=number).state == "refused"
+    assert make(board, f"{CODE}# more\n", version="1.0.1-alpha").version == "1.0.1-alpha"
+    assert make(board, f"{CODE}# even more\n").version == "1.0.1"
+
+
 @pytest.mark.parametrize(
     ("said", "reason"),
     [

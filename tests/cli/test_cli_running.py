@@ -94,6 +94,22 @@ def test_everything_about_a_call_can_be_printed_and_files_kept(ai, pegboard):
     assert Path("kept/cards/card.txt").read_text() == "hello Ada"
 
 
+def test_no_file_of_a_tool_is_kept_where_it_could_do_harm(ai, pegboard):
+    code = ai / ".ai/tools/ops/greet.py"
+    written = "(out.parent / '.bashrc').write_text(said); (out.parent / 'link').write_text(said)"
+    code.write_text(
+        GREET.replace("    out.write_text(said)", f"    out.write_text(said); {written}")
+    )
+    pegboard("sync")
+    Path("kept/cards").mkdir(parents=True)
+    Path("kept/cards/link").symlink_to(ai / "elsewhere")
+    ran = pegboard("run", "greet", "-a", "name=Ada", "--save", "kept")
+    assert ran.code == 0
+    assert ran.err.count("is not kept") == 2
+    assert not (ai / "elsewhere").exists()
+    assert sorted(path.name for path in Path("kept/cards").iterdir()) == ["card.txt", "link"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -77,6 +77,18 @@ def test_a_folder_that_may_be_written_is_made(ground):
     assert not (ground.home / "new").exists()
 
 
+def test_what_others_act_on_stays_as_it_is_unless_it_is_named(ground):
+    (ground.project / ".git").mkdir()
+    (ground.project / "pegboard.toml").touch()
+    found = granted(ground, "**", access=Access.WRITE)
+    assert found.write == (ground.project,)
+    assert set(found.read) == {ground.project / ".git", ground.project / "pegboard.toml"}
+    named = granted(ground, "**", ".git/**", access=Access.WRITE)
+    assert named.write == (ground.project, ground.project / ".git")
+    assert named.read == (ground.project / "pegboard.toml",)
+    assert granted(ground, "src/**", access=Access.WRITE).read == ()
+
+
 def test_what_may_be_written_is_not_granted_twice(ground):
     asked = (
         Permission(Access.READ, Resource.FILESYSTEM, "src/**"),

@@ -185,16 +185,24 @@ def _after(latest: str) -> str:
 
 def _not_after(version: str, latest: str) -> str:
     """What is wrong with a number that does not come after the latest."""
-    new, old = (_NUMBER.fullmatch(each) for each in (version, latest))
-    if new is None or old is None:
-        return ""
-    numbers = [tuple(map(int, each.groups()[:3])) for each in (new, old)]
-    if numbers[0] > numbers[1] or (numbers[0] == numbers[1] and old[4].startswith("-")):
+    new, old = _precedence(version), _precedence(latest)
+    if not new or not old or new > old:
         return ""
     return (
         f"version {version} does not come after {latest}, and versions stay as they are; "
         f"give it a higher number, or none: it is {_after(latest)} then"
     )
+
+
+def _precedence(version: str) -> tuple[object, ...]:
+    """By which versions are ordered; what stands behind a + does not count."""
+    found = _NUMBER.fullmatch(version.partition("+")[0])
+    if found is None:
+        return ()
+    *numbers, early = found.groups()
+    parts = [(each.isdigit(), each) for each in early[1:].split(".")] if early else []
+    known = [(0, int(each), "") if number else (1, 0, each) for number, each in parts]
+    return (*map(int, numbers), not known, known)
 
 
 def draft_of(manifest: Mapping[str, object] | str, files: Mapping[str, str | bytes]) -> Draft:

@@ -192,12 +192,19 @@ def _types(schema: object) -> set[str]:
 
 
 def _kept(artifacts: Sequence[Artifact], folder: Path) -> dict[str, str]:
-    """Each under its own name in the folder, and nowhere else."""
+    """Each under its own name in the folder: nothing hidden, and nothing by way of a link."""
     kept = {}
     for each in artifacts:
-        parts = [part for part in PurePosixPath(each.name).parts if part not in ("/", "..")]
+        parts = PurePosixPath(each.name).parts
         path = folder.joinpath(*parts)
+        hidden = any(part.startswith(".") or part == "/" for part in parts)
         try:
+            inside = path.resolve().is_relative_to(folder.resolve()) and not path.is_symlink()
+            if hidden or not inside:
+                notice(
+                    f"{visible(each.name)} is not kept: its name begins with a dot or leads away"
+                )
+                continue
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(each.content)
         except OSError as error:

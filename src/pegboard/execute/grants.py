@@ -1,7 +1,7 @@
 """Permissions as grants: patterns become the files and folders that they mean at this moment."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +14,8 @@ from pegboard.model import Item
 MOST_FILES = 1_000
 MOST_LOOKED_AT = 100_000
 """Names that one pattern is held against."""
+
+GUARDED = (".git", "pegboard.toml")
 
 _WILD = re.compile(r"[*?]")
 
@@ -45,6 +47,7 @@ def grants_of(item: Item, ground: Ground) -> Grants:
                     f"the permission to {each.access} {each.scope!r} cannot be granted: {error}"
                 ) from error
     project = ground.project.resolve()
+    read |= dict.fromkeys(_guarded(project, list(write)))
     return Grants(
         read=tuple(path for path in read if path not in write),
         write=tuple(write),
@@ -53,6 +56,17 @@ def grants_of(item: Item, ground: Ground) -> Grants:
         variables=tuple(_variables(item)),
         project=project,
     )
+
+
+def _guarded(project: Path, write: Sequence[Path]) -> Iterator[Path]:
+    """What may be read in a folder that may be written, unless it is named itself.
+
+    Others act on it without a sandbox: a hook of Git's would be run by the next commit.
+    """
+    for name in GUARDED:
+        path = project / name
+        if path.exists() and any(folder in path.parents for folder in write):
+            yield path
 
 
 def _variables(item: Item) -> Iterator[str]:
