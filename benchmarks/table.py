@@ -364,7 +364,7 @@ def summary(found: dict[str, Result]) -> list[str]:
         ["a cold search, against only loading the model", f"{cold:.2f} times"],
         *(
             [
-                f"tokens of {row['tools']} tools in the prompt ({name}), against Pegboard's five "
+                f"tokens of {row['tools']} tools in the prompt ({name}), against Pegboard's six "
                 "and one search",
                 f"{row['all tools / that']:g} times",
             ]

@@ -196,6 +196,14 @@ def test_scores_fall_and_a_limit_only_cuts(shelf, text, limit):
     assert all(0 <= score <= 1 for score in scores)
 
 
+def test_one_of_many_equals_is_lifted_whatever_the_limit():
+    store = in_memory()
+    equal = [make_item("send", id=ItemId(f"mcptools:{n:02}")) for n in range(12)]
+    hang(store, EMBEDDER, *equal[:-1], equal[-1]._replace(semantic_weight=2.0))
+    assert [name for (_, name), _ in ranking(store, "send", limit=1)] == ["mcptools:11"]
+    store.close()
+
+
 QUERIES = ["send a letter", "zebra", "leter", "forecast for the office", "stamp issue file", "邮件"]
 
 

@@ -11,7 +11,14 @@ from strangers_parts import PEGBOARD, Desk, Upstream, clients_python
 from real_servers import NPM, part
 
 HERE = Path(__file__).parent
-OURS = ["search_tools", "describe_tool", "call_tool", "list_categories", "list_tools"]
+OURS = [
+    "search_tools",
+    "describe_tool",
+    "call_tool",
+    "create_tool",
+    "list_categories",
+    "list_tools",
+]
 SECONDS = 60
 
 

@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from functools import cached_property
+from itertools import takewhile
 from typing import NamedTuple
 
 from pegboard.answers import Answer, Explanation, Hit, HitFact, WordFact
@@ -22,7 +23,7 @@ from pegboard.model import (
     ToolType,
 )
 from pegboard.ports import Embedder, Store
-from pegboard.search.boosts import BoostSettings, Traits, boosts, total
+from pegboard.search.boosts import MOST, BoostSettings, Traits, boosts, total
 from pegboard.search.confidence import confidence
 from pegboard.search.fusion import (
     Evidence,
@@ -39,8 +40,8 @@ from pegboard.search.reason import fields_with, match_type, reason
 from pegboard.text import Passage, passages, signature, terms
 
 NEAREST = 3
-BOOSTED_BEYOND = 5
-"""How many items after the last one that is shown may still be lifted into sight."""
+BOOSTED_BEYOND = 20
+"""At most so many items after the last one that is shown may still be lifted into sight."""
 LOOK_ALIKES_AMONG = 50
 EXPLAINED_BEYOND = 5
 CALLED = (Kind.TOOL, Kind.DIRECTIVE)
@@ -139,7 +140,7 @@ class _Answering:
     def answer(self) -> Answer:
         scored = fuse(self.gathered.evidence, self.settings.fusion)
         reach = max(self.ask.limit, LOOK_ALIKES_AMONG if self.ask.diverse else 0)
-        first = scored[: reach + BOOSTED_BEYOND]
+        first = _within_reach(scored, reach)
         entries = self.store.index.entries([each.candidate.key for each in first])
         ranked = self._ranked(first, entries)
         fits = any(each.score >= self.threshold or each.unjudged for each in ranked)
@@ -334,6 +335,16 @@ class _Answering:
         if not hits:
             return "below the threshold"
         return "below the floor" if each.score < self.floor else "beyond the limit"
+
+
+def _within_reach(scored: Sequence[Scored], reach: int) -> Sequence[Scored]:
+    """The first, a few more to explain, and all so near that boosts could bring them there."""
+    first = scored[: reach + EXPLAINED_BEYOND]
+    if len(scored) <= len(first):
+        return first
+    least = scored[reach - 1].fused - 2 * MOST
+    behind = scored[len(first) : reach + BOOSTED_BEYOND]
+    return [*first, *takewhile(lambda each: each.fused >= least, behind)]
 
 
 def _traits(entry: Entry) -> Traits:
