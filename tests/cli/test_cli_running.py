@@ -243,6 +243,19 @@ def test_a_tool_can_be_made_changed_and_run(desk, pegboard):
     assert pegboard("search", "say it louder").out.count("created:text:shout") == 1
 
 
+def test_a_tool_is_shown_with_how_it_fared_and_who_vouches_for_it(desk, pegboard):
+    pegboard("init")
+    Path("half.py").write_text('def run(n: int):\n    """Halve it."""\n    return 2 // n\n')
+    pegboard("create", "half.py", "--category", "sums")
+    assert "runs" not in pegboard("show", "half").out
+    for number in (1, 2, 0):
+        pegboard("run", "half", "-a", f"n={number}")
+    told = pegboard("show", "half").out
+    assert "signature  none; it was made on this board" in told
+    assert "runs       3, of which 2 went well in 0." in told
+    assert pegboard("show", "half", "--json").json["runs"]["ok"] == 2
+
+
 def test_what_cannot_be_made_says_why(desk, pegboard):
     pegboard("init")
     assert pegboard("create", "nowhere").code == 2

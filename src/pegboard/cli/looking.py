@@ -171,7 +171,8 @@ def show(item: str, board: str | None, as_json: bool) -> None:
     with Pegboard.open(board) as pegboard:
         found = pegboard.curate.chosen(item, files=True)
         ties = pegboard.curate.ties(found)
+        ran = pegboard.store.runs.counts(found.item.id, found.item.namespace)
     if as_json:
-        render.print_json(found._asdict() | {"ties": ties})
+        render.print_json(found._asdict() | {"ties": ties, "runs": ran})
     else:
-        render.entry(found, ties)
+        render.entry(found, ties, ran)

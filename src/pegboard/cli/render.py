@@ -19,7 +19,8 @@ from pegboard.content import Blob
 from pegboard.curation import Tie
 from pegboard.errors import PegboardError
 from pegboard.gate.characters import visible
-from pegboard.model import Drift, Entry, Item, Rejection
+from pegboard.model import CREATED, Drift, Entry, Item, Rejection
+from pegboard.runs import RunCounts
 from pegboard.text import harmless
 
 
@@ -99,7 +100,7 @@ def sync_report(report: SyncReport) -> None:
         click.secho(f"  {lead} nowhere; see: pegboard links --unresolved", fg="yellow")
 
 
-def entry(found: Entry, tied: Sequence[Tie] = ()) -> None:
+def entry(found: Entry, tied: Sequence[Tie], ran: RunCounts) -> None:
     item, embedding = found.item, found.embedding
     click.secho(item.id, bold=True)
     facts = {
@@ -114,6 +115,7 @@ def entry(found: Entry, tied: Sequence[Tie] = ()) -> None:
         "asks for": f"\n{'':<13}".join(" ".join(each) for each in item.permissions),
         "state": _state(found),
         "signature": _signature(item),
+        "runs": _runs(ran),
         "embedding": embedding.status.value + (f" by {embedding.model}" if embedding.model else ""),
         "error": embedding.error,
         "updated": ago(found.updated_at),
@@ -145,9 +147,16 @@ def _files(item: Item) -> list[str]:
 def _signature(item: Item) -> str:
     """What it was worth when the item came in."""
     if item.signature is None:
-        return ""
+        return "none; it was made on this board" if item.source == CREATED else ""
     signed = f" by {item.signature.signer} at {item.signature.signed_at}"
     return (item.signature.state or "not checked") + (signed if item.signature.signer else "")
+
+
+def _runs(ran: RunCounts) -> str:
+    if not ran.runs or ran.last_at is None:
+        return ""
+    took = f" in {ran.seconds:.2f} s on average" if ran.seconds is not None else ""
+    return f"{ran.runs}, of which {ran.ok} went well{took}; the last {ago(ran.last_at)}"
 
 
 def ties(found: Sequence[Tie]) -> None:
