@@ -100,7 +100,7 @@ class Pegboard:
         self.store = store
         self.settings = settings
         self._tiers = place.tiers if place else (Tier.USER,)
-        self._project = place.project if place else None
+        self._project = place.ground if place else None
         self.within: Filters | None = None
         """What whoever is served here may find, and so describe and call; None for the owner."""
         self.trouble: Callable[[], Sequence[str]] = tuple

@@ -85,8 +85,17 @@ class Located:
         chosen = (Tier.PROJECT,) if self.by_project else ()
         if not isinstance(self.board, Path):
             return Tier.REGISTRY, *chosen
-        in_project = find_project(self.board.resolve().parent)
-        return Tier.PROJECT if in_project else Tier.USER, *chosen
+        return Tier.PROJECT if self._boards_project else Tier.USER, *chosen
+
+    @property
+    def ground(self) -> Path | None:
+        """The project whose files tools may ask for: the board's, wherever this was started."""
+        return self._boards_project or self.project
+
+    @property
+    def _boards_project(self) -> Path | None:
+        here = isinstance(self.board, Path)
+        return find_project(Path(self.board).resolve().parent) if here else None
 
 
 SECTIONS = frozenset(each.name for each in fields(Settings) if each.name != "board")

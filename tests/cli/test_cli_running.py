@@ -207,6 +207,20 @@ def test_a_run_that_is_interrupted_ends_with_all_that_it_started(ai, number):
         running.stderr.close()
 
 
+def test_paths_begin_in_the_project_of_the_board_wherever_it_is_asked(ai, pegboard, monkeypatch):
+    """Clients start servers in folders of their own."""
+    (ai / "notes.txt").write_text("remember the milk")
+    (ai / ".ai/tools/ops/notes.py").write_text(
+        '__permissions__ = ["read filesystem *.txt"]\n\n'
+        'def run():\n    """Read the notes."""\n    return open("notes.txt").read()\n'
+    )
+    pegboard("sync")
+    board = str(ai / ".pegboard/board.db")
+    monkeypatch.chdir("/")
+    ran = pegboard("run", "notes", "--board", board)
+    assert (ran.code, ran.out) == (0, "remember the milk\n")
+
+
 def test_runs_are_listed_with_how_they_ended(ai, pegboard):
     assert "nothing was run here yet" in pegboard("runs").err
     pegboard("run", "greet", "-a", "name=Ada")
