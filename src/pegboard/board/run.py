@@ -203,13 +203,20 @@ class Running:
         try:
             result = call.end or await self._run(call)
         except asyncio.CancelledError:
-            # In a thread as well: a board that is locked must not hold up the calls of others.
-            await asyncio.to_thread(self._record, call, CallResult(Outcome.KILLED))
+            await self._written_down(call, CallResult(Outcome.KILLED))
             raise
         version = call.item.version.version if call.item.version else ""
         result = result._replace(seconds=time.monotonic() - call.began, version=version)
-        await asyncio.to_thread(self._record, call, result)
+        await self._written_down(call, result)
         return result
+
+    async def _written_down(self, call: Call, result: CallResult) -> None:
+        """In a thread: a board that is locked must not hold up the calls of others.
+
+        And to its end, even if the call is called off now, or again.
+        """
+        loop = asyncio.get_running_loop()
+        await asyncio.shield(loop.run_in_executor(None, self._record, call, result))
 
     async def _run(self, call: Call) -> CallResult:
         item, secrets = call.item, Secrets()
