@@ -93,6 +93,12 @@ def test_a_run_ends_with_the_process_that_serves_it_however_that_dies(desk, star
     wait_until(lambda: len(sleeping(seconds)) >= 2, "the tool to begin")
     served.process.kill()
     wait_until(lambda: not sleeping(seconds), "the tool to be gone")
+    again = start("--no-watch")
+    again.greet()
+    again.call("call_tool", name="wait", timeout_seconds=1)  # clears up before it begins
+    left = Path("/sys/fs/cgroup").glob(f"**/pegboard-{served.process.pid}-*")
+    assert list(left) == []
+    assert not private_folders(desk)
 
 
 def servers(desk: Desk) -> list[int]:
