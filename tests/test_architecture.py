@@ -28,7 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("settings",),
     ("board",),
     STAGES,
-    ("text", "commented_json", "strict_yaml"),
+    ("text", "commented_json", "strict_yaml", "file_lock"),
     ("markdown",),
     ("ports",),
     ("runs", "ledger"),

@@ -3,13 +3,13 @@
 import errno
 import os
 import stat
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from pegboard.errors import KeyUnusable
+from pegboard.file_lock import taken
 
 MOST_BYTES = 1 << 24
 LOCK_SECONDS = 10.0
@@ -81,7 +81,7 @@ def locked(path: Path) -> Iterator[None]:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _PLAIN, 0o600)
     deadline = time.monotonic() + LOCK_SECONDS
     try:
-        while not _taken(descriptor):
+        while not taken(descriptor):
             if time.monotonic() > deadline:
                 raise KeyUnusable(
                     f"another process holds {path}", "wait until it has ended, and try again"
@@ -90,18 +90,3 @@ def locked(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-def _taken(descriptor: int) -> bool:
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        return False
-    return True

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -25,22 +24,6 @@ def opened_lock(path: Path) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-def taken(descriptor: int) -> bool:
-    """Whether it is ours alone now, among processes and threads."""
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        return False
-    return True
 
 
 def half_made(cache: Path) -> Path:

@@ -20,9 +20,10 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from pegboard.errors import NotExecutable
-from pegboard.execute.cache_folders import LOCK, opened_lock, remove, set_aside, sweep, taken
+from pegboard.execute.cache_folders import LOCK, opened_lock, remove, set_aside, sweep
 from pegboard.execute.interpreter import Interpreter
 from pegboard.execute.redaction import HIDDEN
+from pegboard.file_lock import taken
 
 MOST = 100
 IDLE_SECONDS = 86_400.0

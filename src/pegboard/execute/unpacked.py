@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from pegboard.content import ItemFile
 from pegboard.errors import NotExecutable
-from pegboard.execute.cache_folders import half_made, opened_lock, remove, sweep, taken
+from pegboard.execute.cache_folders import half_made, opened_lock, remove, sweep
+from pegboard.file_lock import taken
 from pegboard.model import Item
 
 MOST = 1_000

@@ -2,9 +2,10 @@
 
 import math
 
+from pegboard.calls import Outcome
 from pegboard.model import ItemId
 from pegboard.runs import Run
-from pegboard.store.rows import kept_text
+from pegboard.store.rows import kept_text, readable
 
 LONGEST = 200
 """Characters that are kept of a version and of a caller."""
@@ -25,6 +26,14 @@ def kept_run(run: Run) -> Run:
         seconds=_bounded(run.seconds),
         caller=kept_text(run.caller)[:LONGEST],
     )
+
+
+def read_run(
+    namespace: str, item_id: str, version: str, at: float, outcome: str, seconds: float, who: str
+) -> Run:
+    """From the columns of its row."""
+    with readable(item_id):
+        return Run(namespace, ItemId(item_id), version, at, Outcome(outcome), seconds, who)
 
 
 def _bounded(number: float) -> float:

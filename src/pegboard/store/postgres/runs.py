@@ -2,15 +2,12 @@
 
 import uuid
 
-from pegboard.calls import Outcome
-from pegboard.model import ItemId
 from pegboard.runs import Run, RunCounts
 from pegboard.store.postgres.database import Connection, Database
 from pegboard.store.postgres.database import run as ask
 from pegboard.store.postgres.rows import sayable
 from pegboard.store.queries import load
-from pegboard.store.rows import readable
-from pegboard.store.running import FORGOTTEN_AT_ONCE, kept_run
+from pegboard.store.running import FORGOTTEN_AT_ONCE, kept_run, read_run
 
 SQL = load("postgres", "runs")
 
@@ -45,7 +42,7 @@ class PostgresRuns:
             return []
         params: dict[str, object] = {"id": item_id, "namespace": namespace, "limit": max(limit, 0)}
         sql = SQL["recent" if item_id is None else "recent_of_item"]
-        return [_run(*row) for row in self._db.rows(sql, params)]
+        return [read_run(*row) for row in self._db.rows(sql, params)]
 
     def counts(self, item_id: str | None = None, namespace: str | None = None) -> RunCounts:
         if len(sayable([item_id or "", namespace or ""])) < 2:
@@ -61,10 +58,3 @@ class PostgresRuns:
             forgotten += gone
             if gone < FORGOTTEN_AT_ONCE:
                 return forgotten
-
-
-def _run(
-    namespace: str, item_id: str, version: str, at: float, outcome: str, seconds: float, who: str
-) -> Run:
-    with readable(item_id):
-        return Run(namespace, ItemId(item_id), version, at, Outcome(outcome), seconds, who)

@@ -2,12 +2,9 @@
 
 import time
 
-from pegboard.calls import Outcome
-from pegboard.model import ItemId
 from pegboard.runs import KEPT_SECONDS, Run, RunCounts
 from pegboard.store.queries import load
-from pegboard.store.rows import readable
-from pegboard.store.running import FORGOTTEN_AT_ONCE, FORGOTTEN_BESIDE, kept_run
+from pegboard.store.running import FORGOTTEN_AT_ONCE, FORGOTTEN_BESIDE, kept_run, read_run
 from pegboard.store.sqlite.database import Database, Value
 
 SQL = load("sqlite", "runs")
@@ -41,7 +38,7 @@ class SqliteRuns:
         sql = SQL["recent"]
         if item_id is not None:
             sql, params["id"] = SQL["recent_of_item"], item_id
-        return [_run(*row) for row in self._db.rows(sql, params)]
+        return [read_run(*row) for row in self._db.rows(sql, params)]
 
     def counts(self, item_id: str | None = None, namespace: str | None = None) -> RunCounts:
         params: dict[str, Value] = {"namespace": namespace}
@@ -59,10 +56,3 @@ class SqliteRuns:
             forgotten += gone
             if gone < FORGOTTEN_AT_ONCE:
                 return forgotten
-
-
-def _run(
-    namespace: str, item_id: str, version: str, at: float, outcome: str, seconds: float, who: str
-) -> Run:
-    with readable(item_id):
-        return Run(namespace, ItemId(item_id), version, at, Outcome(outcome), seconds, who)
