@@ -28,7 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("settings",),
     ("board",),
     STAGES,
-    ("text", "commented_json", "strict_yaml", "file_lock"),
+    ("text", "commented_json", "strict_yaml", "file_lock", "plain"),
     ("markdown",),
     ("ports",),
     ("runs", "ledger"),

@@ -4,6 +4,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -23,7 +24,9 @@ from pegboard.board.trust import Files, Trust
 from pegboard.board.upstream import BOARDS_ABOVE, Upstream
 from pegboard.board.worker import Worker
 from pegboard.calls import (
+    OWNER,
     Asker,
+    Caller,
     CallResult,
     CensusLine,
     OnChange,
@@ -103,6 +106,7 @@ class Pegboard:
         self._project = place.ground if place else None
         self.within: Filters | None = None
         """What whoever is served here may find, and so describe and call; None for the owner."""
+        self.caller = OWNER
         self.trouble: Callable[[], Sequence[str]] = tuple
         """Why the board may be out of date, as far as somebody here keeps it up."""
         self.trust = Trust(
@@ -150,6 +154,17 @@ class Pegboard:
     def boards_above() -> tuple[str, ...]:
         """The boards of the Pegboards that started this process, directly or not."""
         return tuple(filter(None, os.environ.get(BOARDS_ABOVE, "").split(os.pathsep)))
+
+    def seen_by(self, caller: Caller) -> Self:
+        """The same board for a caller: it tells and does only what that caller's rights allow.
+
+        It is not closed by itself.
+        """
+        view = copy(self)
+        view.caller, view.store = caller, self.store.seen_by(caller)
+        if not caller.everywhere:
+            view.within = Filters(namespaces=(DEFAULT_NAMESPACE, *caller.namespaces))
+        return view
 
     def __enter__(self) -> Self:
         return self

@@ -16,13 +16,44 @@ from pegboard.model import DEFAULT_NAMESPACE, Entry
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
+class Role(StrEnum):
+    """What a caller may do, the least first; each may do what those before it may."""
+
+    READER = "reader"
+    """Find, read, and call what needs no approval."""
+    AUTHOR = "author"
+    """Make tools, decide about one's own, and approve calls."""
+    ADMIN = "admin"
+    """Decide about all items and sources of one's namespaces."""
+
+    def covers(self, needed: "Role") -> bool:
+        order = list(Role)
+        return order.index(self) >= order.index(needed)
+
+
 class Caller(NamedTuple):
     """On whose behalf a board is read and written; without a subject, nobody in particular."""
 
     subject: str = ""
     """What the items of this caller have as their author."""
     namespaces: tuple[str, ...] = ()
-    """Those that the caller is a member of."""
+    """Those that the caller is a member of. What is public in `public` everybody sees."""
+    role: Role = Role.READER
+
+    @property
+    def everywhere(self) -> bool:
+        """An admin of no namespace in particular has the rights of the board's owner."""
+        return self.role is Role.ADMIN and not self.namespaces
+
+    def may_decide(self, namespace: str, author: str) -> bool:
+        """Whether an item of this namespace and author is this caller's to change."""
+        if self.everywhere:
+            return True
+        own = self.role is Role.AUTHOR and bool(self.subject) and author == self.subject
+        return namespace in self.namespaces and (own or self.role is Role.ADMIN)
+
+
+OWNER = Caller(role=Role.ADMIN)
 
 
 class Asker(NamedTuple):

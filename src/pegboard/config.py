@@ -26,6 +26,7 @@ from pegboard.settings import (
     McpSettings,
     RunSettings,
     SearchSettings,
+    ServeSettings,
     Settings,
     SyncSettings,
     TrustSettings,
@@ -288,6 +289,7 @@ def build(said: Layer) -> Settings:
         mcp=McpSettings(**parts.get("mcp", {})),
         trust=TrustSettings(**parts.get("trust", {})),
         run=RunSettings(**parts.get("run", {})),
+        serve=ServeSettings(**parts.get("serve", {})),
         blobs=BlobSettings(**parts.get("blobs", {})),
     )
 

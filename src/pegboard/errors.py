@@ -25,6 +25,12 @@
     │   ├── SecretMissing      a secret that it needs is nowhere to be found
     │   └── NotExecutable      nothing here can run it now
     ├── NotTrusted             a signature is missing, or not to be believed
+    ├── NotAllowed             whoever asks may not do this
+    │   └── NotSignedIn        who asks is not known: no token, or none that is good
+    ├── ChangedMeanwhile       the item is no longer what the change was meant for
+    ├── TooLarge               a request is larger than is allowed
+    ├── TooMany                there were too many requests in a short time
+    ├── TookTooLong            there was no answer in time
     └── InvariantBroken        the board's own check found something wrong
 
 `EXIT_CODES` at the end is the one table from error to process exit code.
@@ -145,6 +151,30 @@ class NotTrusted(PegboardError):
     """The signature is not to be believed."""
 
 
+class NotAllowed(PegboardError):
+    """This is not allowed."""
+
+
+class NotSignedIn(NotAllowed):
+    """A token is needed."""
+
+
+class ChangedMeanwhile(PegboardError):
+    """Somebody has changed it meanwhile."""
+
+
+class TooLarge(PegboardError):
+    """The request is too large."""
+
+
+class TooMany(PegboardError):
+    """There were too many requests."""
+
+
+class TookTooLong(PegboardError):
+    """There was no answer in time."""
+
+
 class InvariantBroken(PegboardError):
     """The board breaks one of its own rules."""
 
@@ -163,6 +193,7 @@ EXIT_CODES: dict[type[PegboardError], int] = {
     InvariantBroken: 9,
     CallError: 11,
     NotTrusted: 12,
+    NotAllowed: 13,
     PegboardError: 10,
 }
 

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from pegboard.calls import CensusLine, Change, OnChange
+from pegboard.calls import Caller, CensusLine, Change, OnChange
 from pegboard.content import Blob, Version, VersionLine
 from pegboard.curation import Curation
 from pegboard.ledger import Ledger
@@ -349,6 +349,14 @@ class Store(Protocol):
 
     @property
     def runs(self) -> Runs: ...
+
+    def seen_by(self, caller: Caller) -> "Store":
+        """The same board with the rights of this caller; whoever is everywhere gets it all.
+
+        It shares everything with this one and is not closed by itself. Nothing that it tells or
+        does depends on what the caller may not see.
+        """
+        ...
 
     def now(self) -> float:
         """Seconds since the epoch by the board's own clock, the same for every machine."""

@@ -199,6 +199,36 @@ class RunSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ServeSettings:
+    host: str = setting("127.0.0.1", "address that `pegboard serve` listens on", personal=True)
+    port: int = setting(8420, "its port; 0 takes a free one", least=0, most=65_535)
+    loopback: str = setting(
+        "off",
+        "what programs of this machine may do without a token",
+        choices=("off", "reader", "author", "admin"),
+        personal=True,
+    )
+    public_url: str = setting(
+        "", "where clients reach it, if not at host and port: https://tools.example.com"
+    )
+    issuer: str = setting("", "identity provider whose tokens are believed", personal=True)
+    audience: str = setting("", "what such tokens must be meant for", personal=True)
+    jwks_url: str = setting("", "where its keys are; empty asks the issuer", personal=True)
+    role_claim: str = setting(
+        "pegboard_role", "claim that says the role; without it, a reader", personal=True
+    )
+    namespaces_claim: str = setting(
+        "pegboard_namespaces", "claim that lists the namespaces", personal=True
+    )
+    search_seconds: float = setting(10.0, "how long a search may take", least=0.1, most=600.0)
+    request_bytes: int = setting(4 << 20, "larger requests are refused", least=1_000)
+    requests_per_minute: int = setting(
+        600, "requests of one caller in a minute; 0 sets no bound", least=0
+    )
+    parallel: int = setting(64, "requests that are worked on at the same time", least=1)
+
+
+@dataclass(frozen=True, slots=True)
 class BlobSettings:
     place: str = setting(
         "", "where files of 64 KB and more go: a folder, or s3://bucket/prefix; see files.md"
@@ -224,4 +254,5 @@ class Settings:
     mcp: McpSettings = field(default_factory=McpSettings)
     trust: TrustSettings = field(default_factory=TrustSettings)
     run: RunSettings = field(default_factory=RunSettings)
+    serve: ServeSettings = field(default_factory=ServeSettings)
     blobs: BlobSettings = field(default_factory=BlobSettings)

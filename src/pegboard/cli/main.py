@@ -70,6 +70,7 @@ for command in (
     signing.verify,
     schema.schema,
     serving.mcp,
+    serving.serve,
     serving.prompt,
     upkeep.status,
     upkeep.worker,

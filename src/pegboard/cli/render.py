@@ -1,6 +1,5 @@
 """Values as text for people and as JSON for programs."""
 
-import dataclasses
 import itertools
 import json
 import shutil
@@ -8,7 +7,7 @@ import sys
 import textwrap
 import time
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import click
 
@@ -20,27 +19,13 @@ from pegboard.curation import Tie
 from pegboard.errors import PegboardError
 from pegboard.gate.characters import visible
 from pegboard.model import CREATED, Drift, Entry, Item, Rejection
+from pegboard.plain import plain
 from pegboard.runs import RunCounts
 from pegboard.text import harmless
 
 
 def print_json(value: object) -> None:
     click.echo(json.dumps(plain(value), ensure_ascii=sys.stdout.encoding != "utf-8", indent=2))
-
-
-def plain(value: object) -> object:
-    """Records, tuples and bytes as what JSON has words for."""
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return plain(value._asdict())
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [plain(each) for each in value]
-    return value
 
 
 def width() -> int:

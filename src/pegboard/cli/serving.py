@@ -87,6 +87,41 @@ def _served(profile: str, board: str | None) -> Iterator[Served]:
 
 
 @click.command()
+@click.option("--host", help="Address to listen on. Default: 127.0.0.1.")
+@click.option("--port", type=click.IntRange(0, 65_535), help="Default: 8420; 0 takes a free one.")
+@click.option(
+    "--open", "opened", is_flag=True, help="Programs of this machine need no token, as admins."
+)
+@click.option("--no-sync", is_flag=True, help="Serve the board as it is.")
+@click.option("--no-watch", is_flag=True, help="Do not follow changes of files.")
+@board_option
+def serve(
+    host: str | None,
+    port: int | None,
+    opened: bool,
+    no_sync: bool,
+    no_watch: bool,
+    board: str | None,
+) -> None:
+    """Serve the board over HTTP: to programs, to agents, and to people in a browser."""
+    from pegboard.live import kept
+    from pegboard.serve.http.gateway import Gateway
+    from pegboard.serve.http.running import run_http
+    from pegboard.serve.http.signin import LocalSignIn
+    from pegboard.serve.stdio import end_process
+
+    logging.basicConfig(level=logging.WARNING, format="pegboard: %(message)s")
+    said = {"serve__host": host, "serve__port": port, "serve__loopback": "admin" * opened}
+    flags = {name: value for name, value in said.items() if value not in (None, "")}
+    with Pegboard.open(board, create=board is None, **flags) as pegboard:
+        found = pegboard.settings.serve
+        gateway = Gateway(pegboard, LocalSignIn(found.loopback))
+        with kept(pegboard, sync=not no_sync, watch=not no_watch):
+            run_http(gateway, found.host, found.port)
+    end_process()
+
+
+@click.command()
 @click.option(
     "--mode",
     type=click.Choice([each.value for each in Workflow]),

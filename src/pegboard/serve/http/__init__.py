@@ -1,0 +1,1 @@
+"""The gateway: a board over HTTP, for programs."""
