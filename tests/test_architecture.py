@@ -34,7 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("runs", "ledger"),
     ("calls", "answers", "curation"),
     ("model", "errors"),
-    ("content",),
+    ("content", "vectors"),
 )
 RANKS = {layer: rank for rank, layers in enumerate(LAYERS) for layer in layers}
 ONLY = {ROOT: {"app"}, "__main__": {"cli"}, "pytools": {"cli"}}

@@ -1,8 +1,10 @@
 """What people decide about items, what became of items, and how items refer to one another."""
 
+import hashlib
+import json
 from collections.abc import Sequence
-from enum import StrEnum
-from typing import NamedTuple, Protocol
+from enum import Enum, StrEnum
+from typing import Final, NamedTuple, Protocol
 
 from pegboard.model import Entry, Fingerprint, ItemId, Kind
 
@@ -16,10 +18,35 @@ class Event(StrEnum):
     HELD = "held"
     APPROVED = "approved"
     DESCRIBED = "described"
+    TAGGED = "tagged"
     RESET = "reset"
     DEACTIVATED = "deactivated"
     ACTIVATED = "activated"
     PURGED = "purged"
+    REMOVED = "removed"
+
+
+class Keep(Enum):
+    """What an edit says of a field that is to stay as it is; None says something else."""
+
+    KEEP = "keep"
+
+
+KEEP: Final = Keep.KEEP
+
+
+class Edit(NamedTuple):
+    """What somebody decides about an item, all of it or nothing.
+
+    None takes back what was decided: the source's own description and tags, and active unless
+    its source or a policy says otherwise.
+    """
+
+    description: str | Keep | None = KEEP
+    tags: tuple[str, ...] | Keep | None = KEEP
+    active: bool | Keep | None = KEEP
+    reason: str = ""
+    """Why it is switched off, if it is."""
 
 
 class Happening(NamedTuple):
@@ -62,6 +89,27 @@ class LooseLink(NamedTuple):
 class Curation(Protocol):
     """Each decision is one transaction, made from what is stored when it begins."""
 
+    def edit(
+        self,
+        entry: Entry,
+        edit: Edit,
+        by: str,
+        target: Fingerprint | None,
+        expected: str | None = None,
+    ) -> Entry | None:
+        """Several decisions as one. Returns the item as it is then, or None if it is gone.
+
+        Raises `ChangedMeanwhile` if an `etag` is expected and the item's is another.
+        """
+        ...
+
+    def remove(self, entry: Entry, by: str, expected: str | None = None) -> bool:
+        """Remove the item for good, with all that belongs to it; False if it is gone.
+
+        It is gone as well if another source has taken its place. Its history and its runs stay.
+        """
+        ...
+
     def describe(
         self, entry: Entry, text: str | None, by: str, target: Fingerprint | None
     ) -> Entry | None:
@@ -102,3 +150,22 @@ class Curation(Protocol):
 
 
 MOST_EVENTS = 200
+
+_DECIDED = (
+    *("content_hash", "active", "drift", "imported_description", "imported_tags"),
+    *("manual_override", "override_at", "override_by"),
+    *("tags_override", "tags_override_at", "tags_override_by"),
+    *("off_at", "off_by", "off_reason"),
+)
+
+
+def etag(entry: Entry) -> str:
+    """A mark that changes with whatever a person or a source decides about an item.
+
+    Embedding, figures and runs leave it alone. It is the same however the entry was read: what
+    its version is made of is in the content hash.
+    """
+    item = entry.item
+    decided = [item.namespace, item.id, item.origin, *(getattr(entry, each) for each in _DECIDED)]
+    canonical = json.dumps(decided, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()[:32]

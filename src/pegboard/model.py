@@ -12,12 +12,15 @@ from types import MappingProxyType
 from typing import NamedTuple, NewType
 
 from pegboard.content import EMPTY, ItemFile, Json, Link, Permission, Signature, Version
+from pegboard.vectors import Fingerprint as Fingerprint
+from pegboard.vectors import KeptVectors as KeptVectors
+from pegboard.vectors import Model as Model
+from pegboard.vectors import ModelSpec as ModelSpec
+from pegboard.vectors import ModelState as ModelState
+from pegboard.vectors import Vector as Vector
 
 ItemId = NewType("ItemId", str)
 """Where an item hangs: `source:category:name`, unique in its namespace."""
-
-Vector = NewType("Vector", bytes)
-"""An embedding of unit length, as little-endian float32."""
 
 DEFAULT_NAMESPACE = "public"
 
@@ -189,6 +192,11 @@ class Entry(NamedTuple):
     """When a person switched it off, if one did."""
     off_by: str = ""
     off_reason: str = ""
+    imported_tags: tuple[str, ...] = ()
+    """Those of the source, whatever tags of their own people gave the item."""
+    tags_override: bool = False
+    tags_override_at: float | None = None
+    tags_override_by: str = ""
 
 
 class Candidate(NamedTuple):
@@ -239,55 +247,6 @@ class SourceRecord(NamedTuple):
     location: str
     namespace: str = DEFAULT_NAMESPACE
     synced_at: float | None = None
-
-
-class Fingerprint(NamedTuple):
-    """What makes two vectors comparable: everything that went into them but the text itself."""
-
-    provider: str
-    model: str
-    dimension: int
-    text_version: int
-
-    @property
-    def key(self) -> str:
-        return f"{self.provider}/{self.model}/{self.dimension}/{self.text_version}"
-
-
-class ModelSpec(NamedTuple):
-    """Which model is to make vectors, and where it is asked."""
-
-    provider: str
-    model: str = ""
-    dimension: int = 0
-    base_url: str = ""
-    api_key: str = ""
-    """A reference such as `env:OPENAI_API_KEY`, never the key."""
-
-
-class Model(NamedTuple):
-    """A model that made vectors of a board, or is to make them."""
-
-    fingerprint: Fingerprint
-    spec: ModelSpec
-
-
-class ModelState(NamedTuple):
-    active: Model | None = None
-    """Whose vectors are searched."""
-    wanted: Model | None = None
-    """Whose vectors are being made beside the active ones, until it can take their place."""
-    previous: Model | None = None
-    chosen: bool = False
-    """Whether a person chose it for the board, so that the settings of a process do not count."""
-
-
-class KeptVectors(NamedTuple):
-    """The vectors of one kind that are on a board; boards of old do not know who made them."""
-
-    fingerprint: Fingerprint
-    spec: ModelSpec | None
-    vectors: int
 
 
 class Task(NamedTuple):

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from pegboard.board.describe import describe
-from pegboard.curation import Happening, LooseLink, Tie
+from pegboard.curation import KEEP, Edit, Happening, LooseLink, Tie, etag
 from pegboard.errors import ItemNotFound, UsageError
 from pegboard.gate.admission import admit
 from pegboard.gate.characters import first_forbidden
-from pegboard.model import Candidate, Drift, Entry, Fingerprint, ItemId, Rejection
+from pegboard.model import CREATED, Candidate, Drift, Entry, Fingerprint, ItemId, Rejection
 from pegboard.ports import Store
+
+__all__ = ["KEEP", "Curating", "Edit", "etag"]
 
 LONGEST_WORD = 2_000
 """Characters of a reason, or of a name that a decision is signed with."""
@@ -37,31 +39,55 @@ class Curating:
                 "what is not active is named by its whole id",
             ) from error
 
+    def edit(self, name: str | Entry, edit: Edit, by: str, expected: str | None = None) -> Entry:
+        """Decide several things at once, all or none, of an item as it was seen.
+
+        `expected` is the `etag` of what was seen. Raises `ChangedMeanwhile` if it is another by
+        now; without it, the decision holds whatever the item has become.
+        """
+        entry = self.chosen(name) if isinstance(name, str) else name
+        wanted, signed = _admitted(edit), _word("by", by)
+        if edit.active is True and entry.off_at is None and not entry.active:
+            raise UsageError(f"{entry.item.id} was not switched off", _why_hidden(entry))
+        done = self._store.curation.edit(entry, wanted, signed, self._target(), expected)
+        return _still(entry.item.id, done)
+
+    def remove(self, name: str | Entry, by: str, expected: str | None = None) -> None:
+        """Remove an item for good that was made on this board."""
+        entry = self.chosen(name) if isinstance(name, str) else name
+        item = entry.item
+        if item.source != CREATED:
+            raise UsageError(
+                f"{item.id} comes from source {item.source!r} and would come back with its next "
+                "sync",
+                f"switch it off with: pegboard deactivate {item.id}; or remove the whole source "
+                f"with: pegboard remove {item.source}",
+            )
+        if not self._store.curation.remove(entry, _word("by", by), expected):
+            _still(item.id, None)
+        self._store.curation.resolve_links()
+
     def describe(self, name: str, text: str, by: str) -> Entry:
         """Give an item a description of one's own, which holds until it is reset."""
-        if not text.strip():
-            raise UsageError(
-                "the description is empty", "give a text, or go back to the source's with --reset"
-            )
-        entry, target = self.chosen(name), self._target()
-        given, signed = _admitted(text), _word("by", by)
-        return _still(name, self._store.curation.describe(entry, given, signed, target))
+        return self.edit(name, Edit(description=text), by)
 
     def reset(self, name: str, by: str) -> Entry:
         """Go back to what the source says now."""
-        entry, target = self.chosen(name), self._target()
-        return _still(name, self._store.curation.describe(entry, None, _word("by", by), target))
+        return self.edit(name, Edit(description=None), by)
+
+    def tag(self, name: str, tags: Sequence[str] | None, by: str) -> Entry:
+        """Give an item tags of one's own, which hold until they are reset with None."""
+        return self.edit(name, Edit(tags=None if tags is None else tuple(tags)), by)
 
     def deactivate(self, name: str, by: str, reason: str = "") -> Entry:
         """Keep an item from being found until it is activated, whatever its source says."""
-        entry, why = self.chosen(name), _word("reason", reason)
-        return _still(name, self._store.curation.deactivate(entry, _word("by", by), why))
+        return self.edit(name, Edit(active=False, reason=reason), by)
 
     def activate(self, name: str, by: str) -> Entry:
-        entry, target = self.chosen(name), self._target()
+        entry = self.chosen(name)
         if entry.off_at is None:
             raise UsageError(f"{entry.item.id} was not switched off", _why_hidden(entry))
-        return _still(name, self._store.curation.activate(entry, _word("by", by), target))
+        return self.edit(entry, Edit(active=True), by)
 
     def ties(self, entry: Entry) -> list[Tie]:
         return self._store.curation.ties(entry.key)
@@ -96,13 +122,29 @@ def _readings(name: str) -> Iterator[tuple[str, ItemId]]:
             yield "/".join(parts[:size]), ItemId("/".join(parts[size:]))
 
 
-def _admitted(description: str) -> str:
-    """The description, if the gate lets it through."""
-    fields = {"id": "described", "name": "described", "description": description}
-    verdict = admit(Candidate(source="", origin="", origin_hash="", fields=fields))
+def _admitted(edit: Edit) -> Edit:
+    """The edit, if the gate lets through what it says. Each tag counts once."""
+    said: dict[str, object] = {"id": "edited", "name": "edited"}
+    if isinstance(edit.description, str):
+        if not edit.description.strip():
+            raise UsageError("the description is empty", "give a text, or reset it to the source's")
+        said["description"] = edit.description
+    if edit.tags is not None and edit.tags is not KEEP:
+        edit = edit._replace(tags=_each_once(edit.tags))
+        said["tags"] = edit.tags
+    verdict = admit(Candidate(source="", origin="", origin_hash="", fields=said))
     if isinstance(verdict, Rejection):
         raise UsageError(verdict.reason)
-    return description
+    if edit.reason and edit.active is not False:
+        raise UsageError("there is a reason, but nothing is switched off", "leave it out")
+    return edit._replace(reason=_word("reason", edit.reason))
+
+
+def _each_once(tags: Sequence[str]) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(tag.strip() for tag in tags))
+    if "" in found:
+        raise UsageError("a tag is empty", "leave it out; without any tag an item has none")
+    return found
 
 
 def _word(what: str, text: str) -> str:
