@@ -113,19 +113,16 @@ class Curation(Protocol):
     def describe(
         self, entry: Entry, text: str | None, by: str, target: Fingerprint | None
     ) -> Entry | None:
-        """Give the item a description that syncs keep; without a text, the source's own again.
-
-        Returns the item as it is then, or None if it is gone.
-        """
-        ...
+        """Give the item a description that syncs keep; without a text, the source's own again."""
+        return self.edit(entry, Edit(description=text), by, target)
 
     def deactivate(self, entry: Entry, by: str, reason: str) -> Entry | None:
         """Keep the item from being found, whatever syncs see; its content stays up to date."""
-        ...
+        return self.edit(entry, Edit(active=False, reason=reason), by, None)
 
     def activate(self, entry: Entry, by: str, target: Fingerprint | None) -> Entry | None:
         """Take back that it was switched off. One that is missing or held back stays so."""
-        ...
+        return self.edit(entry, Edit(active=True), by, target)
 
     def resolve_links(self) -> int:
         """Find the item that each link means, by what is on the board now; how many are others.

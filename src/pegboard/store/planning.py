@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pegboard.calls import OnChange
 from pegboard.content import Signature
-from pegboard.curation import Event
+from pegboard.curation import KEEP, Edit, Event
 from pegboard.model import Drift, EmbeddingStatus, Fingerprint, Item, Rejection
 from pegboard.text import TEXT_VERSION, embedding_text, source_hash, words
 
@@ -33,11 +33,21 @@ class Existing(NamedTuple):
     held: bool
     off: bool
     """Whether a person switched it off."""
+    tags: tuple[str, ...]
+    """As they are, where a person gave them."""
+    imported_tags: tuple[str, ...] | None
+    """The source's own, where a person gave others."""
 
     @property
     def keeps_its_place(self) -> bool:
         """Whether its source still has it, and offers it as far as people let it."""
         return self.active or (self.off and self.drift != Drift.MISSING)
+
+    def as_decided(self, item: Item) -> Item:
+        """What a source says of the item, under what a person said of it."""
+        if self.manual_override:
+            item = item._replace(description=self.description)
+        return item if self.imported_tags is None else item._replace(tags=self.tags)
 
 
 class Noted(NamedTuple):
@@ -49,8 +59,9 @@ class Noted(NamedTuple):
 
 class Plan(NamedTuple):
     item: Item
-    """The item as readers will see it: a person's description wins over the source's."""
+    """The item as readers will see it: a person's words win over the source's."""
     imported_description: str
+    imported_tags: tuple[str, ...] | None
     content_hash: str
     text: str
     source_hash: str
@@ -68,9 +79,9 @@ class Plan(NamedTuple):
 
 
 def plan_put(item: Item, existing: Existing | None, on_change: OnChange | None) -> Plan:
-    effective = item
-    if existing is not None and existing.manual_override:
-        effective = item._replace(description=existing.description)
+    effective = existing.as_decided(item) if existing else item
+    retagged = existing is not None and existing.imported_tags is not None
+    imported_tags = item.tags if retagged else None
     digest = content_hash(effective)
     text = embedding_text(effective)
     approved, drift = _approval(item, existing, on_change)
@@ -80,6 +91,7 @@ def plan_put(item: Item, existing: Existing | None, on_change: OnChange | None) 
     return Plan(
         item=effective,
         imported_description=item.description,
+        imported_tags=imported_tags,
         content_hash=digest,
         text=text,
         source_hash=source_hash(text),
@@ -88,7 +100,8 @@ def plan_put(item: Item, existing: Existing | None, on_change: OnChange | None) 
         and existing.approved_hash == approved
         and existing.content_hash == digest
         and existing.text_version == TEXT_VERSION
-        and existing.imported_description == item.description,
+        and existing.imported_description == item.description
+        and existing.imported_tags == imported_tags,
         approved_hash=approved,
         drift=drift,
         held=held,
@@ -97,14 +110,23 @@ def plan_put(item: Item, existing: Existing | None, on_change: OnChange | None) 
     )
 
 
-def plan_description(item: Item, existing: Existing, description: str) -> Plan:
-    """The same item under another description; nothing else about it changes."""
-    effective = item._replace(description=description)
-    text = embedding_text(effective)
+def plan_edit(item: Item, existing: Existing, edit: Edit) -> Plan:
+    """The same item in a person's words, or again in the source's; nothing else changes."""
+    imported_tags = existing.imported_tags
+    if edit.description is not KEEP:
+        said = edit.description
+        item = item._replace(description=existing.imported_description if said is None else said)
+    if edit.tags is None and imported_tags is not None:
+        item, imported_tags = item._replace(tags=imported_tags), None
+    elif edit.tags is not None and edit.tags is not KEEP:
+        imported_tags = item.tags if imported_tags is None else imported_tags
+        item = item._replace(tags=edit.tags)
+    text = embedding_text(item)
     return Plan(
-        item=effective,
+        item=item,
         imported_description=existing.imported_description,
-        content_hash=content_hash(effective),
+        imported_tags=imported_tags,
+        content_hash=content_hash(item),
         text=text,
         source_hash=source_hash(text),
         unchanged=False,

@@ -58,6 +58,7 @@ _BOARD_ONLY = (
     "imported_description",
     "description_source",
     "override_by",
+    "tags_override_by",
     "off_by",
     "off_reason",
     "download_count",
@@ -65,7 +66,7 @@ _BOARD_ONLY = (
     "success_rate",
     "estimated_cost_usd",
 )
-_TIMES = ("drift_at", "override_at", "off_at", "created_at", "updated_at")
+_TIMES = ("drift_at", "override_at", "tags_override_at", "off_at", "created_at", "updated_at")
 
 
 def plain_values(item: Item) -> dict[str, Any]:
@@ -95,9 +96,14 @@ class Reader(NamedTuple):
         """The entry of a row, without its version: that is read only when somebody asks for it."""
         with readable(row["id"]):
             times: dict[str, Any] = {name: self.seconds(row[name]) for name in _TIMES}
+            item, imported_tags = self._item(row), row["imported_tags"]
+            if retagged := imported_tags is not None:
+                imported_tags = _texts("imported_tags", self.strings(imported_tags))
             return Entry(
                 key=row["key"],
-                item=self._item(row),
+                item=item,
+                imported_tags=imported_tags if retagged else item.tags,
+                tags_override=retagged,
                 embedding=EmbeddingState(
                     status=EmbeddingStatus(row["embedding_status"]),
                     source_hash=row["source_hash"],

@@ -1,13 +1,13 @@
 """What people decide about items, what became of them, and their links, in PostgreSQL."""
 
-from collections.abc import Callable
 from typing import Any
 
 from psycopg.rows import dict_row
 
-from pegboard.curation import Event, Happening, LooseLink, Tie
+from pegboard.curation import Curation, Edit, Event, Happening, LooseLink, Tie, etag
 from pegboard.model import Entry, Fingerprint, Item, ItemId, Kind
-from pegboard.store.planning import Noted, plan_description
+from pegboard.store.editing import Decided, decide
+from pegboard.store.planning import Noted, plan_edit
 from pegboard.store.postgres.database import Connection, Database, Params, run
 from pegboard.store.postgres.fingerprints import fingerprint_key
 from pegboard.store.postgres.history import note
@@ -21,69 +21,59 @@ ITEM_SQL = load("postgres", "items")
 Row = dict[str, Any]
 
 
-class PostgresCuration:
+class PostgresCuration(Curation):
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def describe(
-        self, entry: Entry, text: str | None, by: str, target: Fingerprint | None
+    def edit(
+        self,
+        entry: Entry,
+        edit: Edit,
+        by: str,
+        target: Fingerprint | None,
+        expected: str | None = None,
     ) -> Entry | None:
-        def work(tx: Connection, row: Row, by: str) -> None:
-            item = _item(tx, row)
-            given = row["imported_description"] if text is None else text
-            fingerprint = fingerprint_key(tx, target) if target else None
-            putting = Putting(tx, target, fingerprint, None, {})
-            existing = putting.existing([item])[item.namespace, item.id]
-            putting.write_items([Planned(plan_description(item, existing, given), existing)])
-            said = text is not None
-            params: Params = {
-                "key": row["key"],
-                "description_source": "manual" if said else "source",
-                "manual_override": said,
-                "override_by": by if said else "",
-                "updated_at": row["updated_at"],
-            }
-            run(tx, SQL["override"], params)
-            note(tx, [(row["key"], Noted(Event.DESCRIBED if said else Event.RESET))], by)
+        who, left = self._who(by), set[str]()
+        edit = edit._replace(reason=kept_text(edit.reason))
 
-        return self._decide(entry, by, work)
-
-    def deactivate(self, entry: Entry, by: str, reason: str) -> Entry | None:
-        def work(tx: Connection, row: Row, by: str) -> None:
-            key, why = row["key"], kept_text(reason)
-            run(tx, SQL["switch_off"], {"key": key, "by": by, "reason": why})
-            run(tx, ITEM_SQL["drop_tasks_of"], {"keys": [key]})
-            note(tx, [(key, Noted(Event.DEACTIVATED, why))], by)
-
-        return self._decide(entry, by, work)
-
-    def activate(self, entry: Entry, by: str, target: Fingerprint | None) -> Entry | None:
-        def work(tx: Connection, row: Row, by: str) -> None:
-            [(active,)] = run(tx, SQL["switch_on"], {"key": row["key"]})
-            note(tx, [(row["key"], Noted(Event.ACTIVATED))], by)
-            if active:
+        def work(tx: Connection) -> Entry | None:
+            for row in _stored(tx, entry):
+                seen = READER.entry(row)
+                if etag(seen) in left:  # it was committed, and nobody heard of it
+                    return seen
+                decided = decide(seen, edit, expected)
                 fingerprint = fingerprint_key(tx, target) if target else None
-                queue_again(tx, READER.entry(row), target, fingerprint)
+                active = _switch(tx, row["key"], decided, who, edit.reason)
+                if decided.other_words:
+                    putting = Putting(tx, target, fingerprint, None, {})
+                    _say(putting, row, edit, decided, who)
+                elif active:
+                    queue_again(tx, seen, target, fingerprint)
+                note(tx, [(row["key"], each) for each in decided.noted], who)
+            after = [READER.entry(row) for row in _stored(tx, entry)]
+            left.update(map(etag, after))
+            return after[0] if after else None
 
-        return self._decide(entry, by, work)
+        return self._db.write(work, tell=True)
 
-    def _decide(
-        self, entry: Entry, by: str, work: Callable[[Connection, Row, str], None]
-    ) -> Entry | None:
-        """Does the work on the item as it is stored, in one transaction; the item as it is then.
+    def remove(self, entry: Entry, by: str, expected: str | None = None) -> bool:
+        who, gone = self._who(by), set[int]()
 
-        A caller decides in no other name.
-        """
-        who = kept_text(by) if self._db.caller is None else self._db.caller.subject
-        known: Params = {"key": entry.key, "namespace": entry.item.namespace}
+        def work(tx: Connection) -> bool:
+            for row in _stored(tx, entry):
+                if row["source"] != entry.item.source:
+                    return False
+                decide(READER.entry(row), Edit(), expected)
+                note(tx, [(row["key"], Noted(Event.REMOVED))], who)
+                run(tx, ITEM_SQL["purge"], {"keys": [row["key"]]})
+                gone.add(row["key"])
+            return bool(gone)
 
-        def once(tx: Connection) -> Entry | None:
-            for row in _records(tx, SQL["stored"], known):
-                work(tx, row, who)
-            after = _records(tx, SQL["stored"], known)
-            return READER.entry(after[0]) if after else None
+        return self._db.write(work, tell=True)
 
-        return self._db.write(once, tell=True)
+    def _who(self, by: str) -> str:
+        """A caller decides in no other name."""
+        return kept_text(by) if self._db.caller is None else self._db.caller.subject
 
     def resolve_links(self) -> int:
         if self._db.caller is not None:
@@ -120,6 +110,36 @@ class PostgresCuration:
             Happening(space, ItemId(name), at, Event(event), by, detail)
             for space, name, at, event, by, detail in rows
         ]
+
+
+def _stored(tx: Connection, entry: Entry) -> list[Row]:
+    """The item as it is, and stays until the end of the transaction."""
+    return _records(tx, SQL["stored"], {"key": entry.key, "namespace": entry.item.namespace})
+
+
+def _switch(tx: Connection, key: int, decided: Decided, by: str, reason: str) -> bool:
+    """Whether it has become active, and may have lost its task before."""
+    if decided.on:
+        [(active,)] = run(tx, SQL["switch_on"], {"key": key})
+        return bool(active)
+    if decided.on is False:
+        run(tx, SQL["switch_off"], {"key": key, "by": by, "reason": reason})
+        run(tx, ITEM_SQL["drop_tasks_of"], {"keys": [key]})
+    return False
+
+
+def _say(putting: Putting, row: Row, edit: Edit, decided: Decided, by: str) -> None:
+    """The item in other words, with all that follows from them."""
+    tx, item = putting.tx, _item(putting.tx, row)
+    existing = putting.existing([item])[item.namespace, item.id]
+    putting.write_items([Planned(plan_edit(item, existing, edit), existing)])
+    run(tx, SQL["last_put"], {"key": row["key"], "updated_at": row["updated_at"]})
+    for own, step in (
+        (decided.own_description, "override"),
+        (decided.own_tags, "override_tags"),
+    ):
+        if own is not None:
+            run(tx, SQL[step], {"key": row["key"], "own": own, "by": by if own else ""})
 
 
 def _item(tx: Connection, row: Row) -> Item:

@@ -1,7 +1,7 @@
 """A put on PostgreSQL: many items with a few statements, all in one transaction."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pegboard.calls import OnChange
 from pegboard.model import (
@@ -113,7 +113,7 @@ class Putting:
     def existing(self, items: Sequence[Item]) -> dict[tuple[str, str], Existing]:
         params = {"namespaces": [i.namespace for i in items], "ids": [i.id for i in items]}
         rows = run(self.tx, SQL["existing"], params)
-        return {(namespace, item_id): Existing(*rest) for namespace, item_id, *rest in rows}
+        return {(namespace, item_id): _existing(*rest) for namespace, item_id, *rest in rows}
 
     def _touch(self, seen: Iterable[tuple[Item, Existing]]) -> None:
         moved = [
@@ -235,6 +235,12 @@ class Putting:
             run(self.tx, SQL["add_variants"], _columns(names, rows))
 
 
+def _existing(*row: Any) -> Existing:  # noqa: ANN401 (of a row)
+    found = Existing(*row)
+    imported_tags = None if found.imported_tags is None else tuple(found.imported_tags)
+    return found._replace(tags=tuple(found.tags), imported_tags=imported_tags)
+
+
 def _with_vectors(
     tx: Connection, known: Sequence[tuple[int, Plan]], fingerprint: int | None
 ) -> frozenset[int]:
@@ -285,6 +291,7 @@ def _row(each: Planned) -> dict[str, object]:
         "key": each.key,
         "name_key": name_key(plan.item.name),
         "imported_description": plan.imported_description,
+        "imported_tags": plan.imported_tags,
         "content_hash": plan.content_hash,
         "text_version": TEXT_VERSION,
         "source_hash": plan.source_hash,

@@ -1,14 +1,14 @@
 """What people decide about items, what became of them, and their links, in SQLite."""
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import apsw
 
-from pegboard.curation import Event, Happening, LooseLink, Tie
+from pegboard.curation import Curation, Edit, Event, Happening, LooseLink, Tie
 from pegboard.model import Entry, Fingerprint, Item, ItemId, Kind
-from pegboard.store.planning import plan_description
+from pegboard.store.editing import Decided, decide
+from pegboard.store.planning import plan_edit
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Params, Value, in_list
 from pegboard.store.sqlite.history import note
@@ -21,68 +21,71 @@ ITEM_SQL = load("sqlite", "items")
 Row = dict[str, Any]
 
 
-class SqliteCuration:
+class SqliteCuration(Curation):
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def describe(
-        self, entry: Entry, text: str | None, by: str, target: Fingerprint | None
+    def edit(
+        self,
+        entry: Entry,
+        edit: Edit,
+        by: str,
+        target: Fingerprint | None,
+        expected: str | None = None,
     ) -> Entry | None:
-        def work(tx: apsw.Connection, row: Row, now: float) -> None:
-            item = self._item(row)
-            existing = existing_of(tx, item)
-            if existing is None:
-                raise AssertionError("it has been read in this transaction")
-            given = row["imported_description"] if text is None else text
-            fingerprint = fingerprint_key(tx, target) if target else None
-            putting = Putting(tx, target, fingerprint, now)
-            putting.write_item(plan_description(item, existing, given), existing)
-            said = text is not None
-            params: dict[str, Value] = {
-                "key": row["key"],
-                "description_source": "manual" if said else "source",
-                "manual_override": int(said),
-                "override_at": now if said else None,
-                "override_by": by if said else "",
-                "updated_at": row["updated_at"],
-            }
-            tx.execute(SQL["override"], params)
-            note(tx, [row["key"]], Event.DESCRIBED if said else Event.RESET, now, by=by)
+        with self._db.write() as tx:
+            for row in self._db.records(SQL["stored"], _known(entry)):
+                seen, key, now = READER.entry(row), row["key"], time.time()
+                decided = decide(seen, edit, expected)
+                fingerprint = fingerprint_key(tx, target) if target else None
+                active = self._switch(tx, key, decided, by, edit.reason, now)
+                if decided.other_words:
+                    putting = Putting(tx, target, fingerprint, now)
+                    self._say(putting, row, edit, decided, by)
+                elif active:
+                    queue_again(tx, seen, target, fingerprint, now)
+                for event, detail in decided.noted:
+                    note(tx, [key], event, now, by=by, detail=detail)
+            after = self._db.records(SQL["stored"], _known(entry))
+        return READER.entry(after[0]) if after else None
 
-        return self._decide(entry, work)
-
-    def deactivate(self, entry: Entry, by: str, reason: str) -> Entry | None:
-        def work(tx: apsw.Connection, row: Row, now: float) -> None:
-            key = row["key"]
+    def _switch(
+        self, tx: apsw.Connection, key: int, decided: Decided, by: str, reason: str, now: float
+    ) -> bool:
+        """Whether it has become active, and may have lost its task before."""
+        if decided.on:
+            return bool(tx.execute(SQL["switch_on"], {"key": key}).get)
+        if decided.on is False:
             tx.execute(SQL["switch_off"], {"key": key, "now": now, "by": by, "reason": reason})
             tx.execute(ITEM_SQL["drop_tasks_of"], {"keys": in_list([key])})
-            note(tx, [key], Event.DEACTIVATED, now, by=by, detail=reason)
+        return False
 
-        return self._decide(entry, work)
+    def _say(self, putting: Putting, row: Row, edit: Edit, decided: Decided, by: str) -> None:
+        """The item in other words, with all that follows from them."""
+        tx, item = putting.tx, self._item(row)
+        existing = existing_of(tx, item)
+        if existing is None:
+            raise AssertionError("it has been read in this transaction")
+        putting.write_item(plan_edit(item, existing, edit), existing)
+        tx.execute(SQL["last_put"], {"key": row["key"], "updated_at": row["updated_at"]})
+        for own, step in (
+            (decided.own_description, "override"),
+            (decided.own_tags, "override_tags"),
+        ):
+            if own is not None:
+                said: dict[str, Value] = {"own": int(own), "by": by if own else ""}
+                tx.execute(SQL[step], said | {"key": row["key"], "now": putting.now})
 
-    def activate(self, entry: Entry, by: str, target: Fingerprint | None) -> Entry | None:
-        def work(tx: apsw.Connection, row: Row, now: float) -> None:
-            key = row["key"]
-            active = tx.execute(SQL["switch_on"], {"key": key}).get
-            note(tx, [key], Event.ACTIVATED, now, by=by)
-            if active:
-                fingerprint = fingerprint_key(tx, target) if target else None
-                queue_again(tx, READER.entry(row), target, fingerprint, now)
-
-        return self._decide(entry, work)
-
-    def _decide(
-        self, entry: Entry, work: Callable[[apsw.Connection, Row, float], None]
-    ) -> Entry | None:
-        """Does the work on the item as it is stored, in one transaction; the item as it is then."""
-        # By all that it is known by: SQLite gives the number of a removed row to another one.
-        item = entry.item
-        known: Params = {"key": entry.key, "id": item.id, "namespace": item.namespace}
+    def remove(self, entry: Entry, by: str, expected: str | None = None) -> bool:
         with self._db.write() as tx:
-            for row in self._db.records(SQL["stored"], known):
-                work(tx, row, time.time())
-            after = self._db.records(SQL["stored"], known)
-        return READER.entry(after[0]) if after else None
+            rows = self._db.records(SQL["stored"], _known(entry))
+            found = [row for row in rows if row["source"] == entry.item.source]
+            for row in found:
+                decide(READER.entry(row), Edit(), expected)
+                note(tx, [row["key"]], Event.REMOVED, time.time(), by=by)
+                for step in ("purge_terms", "purge"):
+                    tx.execute(ITEM_SQL[step], {"keys": in_list([row["key"]])})
+        return bool(found)
 
     def _item(self, row: Row) -> Item:
         """With what its hash is made of, for which the files are not needed."""
@@ -113,6 +116,11 @@ class SqliteCuration:
             Happening(space, ItemId(name), at, Event(event), by, detail)
             for space, name, at, event, by, detail in rows
         ]
+
+
+def _known(entry: Entry) -> Params:
+    """By all that it is known by: SQLite gives the number of a removed row to another one."""
+    return {"key": entry.key, "id": entry.item.id, "namespace": entry.item.namespace}
 
 
 def _tie(relation: str, outward: Any, target: str, *end: Any) -> Tie:  # noqa: ANN401 (of a row)

@@ -9,9 +9,10 @@ import apsw
 from pegboard.model import Drift, EmbeddingStatus, Entry, Fingerprint, Item
 from pegboard.store.planning import Existing, Plan, plan_put, planned_status
 from pegboard.store.queries import load
+from pegboard.store.rows import readable
 from pegboard.store.sqlite.database import Value
 from pegboard.store.sqlite.history import note
-from pegboard.store.sqlite.rows import as_records, item_params
+from pegboard.store.sqlite.rows import READER, as_json, as_records, item_params
 from pegboard.store.sqlite.versions import write_version
 from pegboard.store.sqlite.words import add_spelling
 from pegboard.text import TEXT_VERSION, index_fields, name_key
@@ -26,11 +27,16 @@ def existing_of(tx: apsw.Connection, item: Item) -> Existing | None:
     if row is None:
         return None
     found = Existing(*row)
+    with readable(item.id):
+        imported_tags = None if found.imported_tags is None else READER.strings(row[-1])
+        tags = () if imported_tags is None else READER.strings(row[-2])
     return found._replace(
         active=bool(found.active),
         manual_override=bool(found.manual_override),
         held=bool(found.held),
         off=bool(found.off),
+        tags=tags,
+        imported_tags=imported_tags,
     )
 
 
@@ -70,6 +76,7 @@ class Putting(NamedTuple):
             "key": key,
             "name_key": name_key(plan.item.name),
             "imported_description": plan.imported_description,
+            "imported_tags": _own_tags(plan),
             "content_hash": plan.content_hash,
             "text_version": TEXT_VERSION,
             "source_hash": plan.source_hash,
@@ -92,6 +99,10 @@ class Putting(NamedTuple):
         add_spelling(tx, plan.item)
         _write_task(tx, key, plan, status, self.fingerprint, self.now)
         return key
+
+
+def _own_tags(plan: Plan) -> str | None:
+    return None if plan.imported_tags is None else as_json(plan.imported_tags, "[]")
 
 
 def _write_links(tx: apsw.Connection, key: int, item: Item) -> None:

@@ -1,11 +1,18 @@
 -- name: stored
 SELECT * FROM items WHERE key = %(key)s AND namespace = %(namespace)s FOR UPDATE;
 
+-- name: last_put
+-- An edit leaves alone when an item was last put: a sync goes by it.
+UPDATE items SET updated_at = %(updated_at)s WHERE key = %(key)s;
+
 -- name: override
--- When it was last put stays as it was: a sync goes by it.
-UPDATE items SET description_source = %(description_source)s, manual_override = %(manual_override)s,
-  override_at = CASE WHEN %(manual_override)s THEN now() END, override_by = %(override_by)s,
-  updated_at = %(updated_at)s
+UPDATE items SET description_source = CASE WHEN %(own)s THEN 'manual' ELSE 'source' END, manual_override = %(own)s,
+  override_at = CASE WHEN %(own)s THEN now() END, override_by = %(by)s
+WHERE key = %(key)s;
+
+-- name: override_tags
+-- Whether they are a person's is told by imported_tags.
+UPDATE items SET tags_override_at = CASE WHEN %(own)s THEN now() END, tags_override_by = %(by)s
 WHERE key = %(key)s;
 
 -- name: switch_off

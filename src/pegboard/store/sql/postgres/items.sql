@@ -1,7 +1,8 @@
 -- name: existing
 -- What put has to know about items that may be there already. They stay as they are until it is done.
 SELECT i.namespace, i.id, i.key, i.source, i.active, i.content_hash, i.origin, i.origin_hash, i.text_version,
-  i.manual_override, i.description, i.imported_description, i.approved_hash, i.drift, i.held, i.off_at IS NOT NULL
+  i.manual_override, i.description, i.imported_description, i.approved_hash, i.drift, i.held, i.off_at IS NOT NULL,
+  i.tags, i.imported_tags
 FROM unnest(%(namespaces)s::text[], %(ids)s::text[]) AS wanted (namespace, id)
 JOIN items i ON i.namespace = wanted.namespace AND i.id = wanted.id
 ORDER BY i.namespace, i.id FOR UPDATE OF i;
@@ -40,8 +41,8 @@ UPDATE items SET
   approved_hash = x.approved_hash, drift = x.drift, latest_version = x.latest_version, origin =
   x.origin, origin_hash = x.origin_hash, endpoint = x.endpoint, aliases = x.aliases, keywords =
   x.keywords, tech_stack = x.tech_stack, examples = x.examples, executor = x.executor, signature =
-  x.signature, description = x.description, imported_description = x.imported_description, input_schema
-  = x.input_schema, output_schema = x.output_schema, body = x.body, held = x.held, links = x.links,
+  x.signature, description = x.description, imported_description = x.imported_description, imported_tags =
+  x.imported_tags, input_schema = x.input_schema, output_schema = x.output_schema, body = x.body, held = x.held, links = x.links,
   permissions = x.permissions, deprecated = x.deprecated,
   embedding_error = '', updated_at = now(),
   drift_at = CASE WHEN x.drift = 'none' THEN NULL WHEN items.drift = x.drift THEN drift_at ELSE now() END

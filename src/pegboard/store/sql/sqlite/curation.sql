@@ -1,11 +1,18 @@
 -- name: stored
 SELECT * FROM items WHERE key = :key AND id = :id AND namespace = :namespace;
 
+-- name: last_put
+-- An edit leaves alone when an item was last put: a sync goes by it.
+UPDATE items SET updated_at = :updated_at WHERE key = :key;
+
 -- name: override
--- When it was last put stays as it was: a sync goes by it.
-UPDATE items SET description_source = :description_source, manual_override = :manual_override,
-  override_at = :override_at, override_by = :override_by, updated_at = :updated_at
+UPDATE items SET description_source = CASE WHEN :own THEN 'manual' ELSE 'source' END, manual_override = :own,
+  override_at = CASE WHEN :own THEN :now END, override_by = :by
 WHERE key = :key;
+
+-- name: override_tags
+-- Whether they are a person's is told by imported_tags.
+UPDATE items SET tags_override_at = CASE WHEN :own THEN :now END, tags_override_by = :by WHERE key = :key;
 
 -- name: switch_off
 UPDATE items SET active = 0, off_at = :now, off_by = :by, off_reason = :reason WHERE key = :key;

@@ -1,7 +1,8 @@
 -- name: existing
 -- What put has to know about an item that may be there already.
 SELECT key, source, active, content_hash, origin, origin_hash, text_version,
-       manual_override, description, imported_description, approved_hash, drift, held, off_at IS NOT NULL
+       manual_override, description, imported_description, approved_hash, drift, held, off_at IS NOT NULL,
+       tags, imported_tags
 FROM items WHERE namespace = :namespace AND id = :id;
 
 -- name: insert_item
@@ -40,7 +41,7 @@ UPDATE items SET
   origin = :origin, origin_hash = :origin_hash, endpoint = :endpoint, aliases = :aliases,
   keywords = :keywords, tech_stack = :tech_stack, examples = :examples, executor = :executor,
   signature = :signature, description = :description, imported_description = :imported_description,
-  input_schema = :input_schema, output_schema = :output_schema, body = :body
+  imported_tags = :imported_tags, input_schema = :input_schema, output_schema = :output_schema, body = :body
 WHERE key = :key;
 
 -- name: touch_origin
