@@ -9,6 +9,7 @@ from pegboard.gate.admission import admit
 from pegboard.gate.characters import first_forbidden
 from pegboard.model import CREATED, Candidate, Drift, Entry, Fingerprint, ItemId, Rejection
 from pegboard.ports import Store
+from pegboard.search.budget import qualified
 
 __all__ = ["KEEP", "Curating", "Edit", "etag"]
 
@@ -53,19 +54,23 @@ class Curating:
         return _still(entry.item.id, done)
 
     def remove(self, name: str | Entry, by: str, expected: str | None = None) -> None:
-        """Remove an item for good that was made on this board."""
+        """Remove an item for good that was made on this board, if it is still what was expected."""
+        entry = self.removable(name)
+        if not self._store.curation.remove(entry, _word("by", by), expected):
+            _still(entry.item.id, None)
+        self._store.curation.resolve_links()
+
+    def removable(self, name: str | Entry) -> Entry:
+        """The item, unless a source would bring it back."""
         entry = self.chosen(name) if isinstance(name, str) else name
         item = entry.item
         if item.source != CREATED:
             raise UsageError(
-                f"{item.id} comes from source {item.source!r} and would come back with its next "
-                "sync",
-                f"switch it off with: pegboard deactivate {item.id}; or remove the whole source "
-                f"with: pegboard remove {item.source}",
+                f"{item.id} comes from source {item.source!r}, which would bring it back",
+                f"switch it off with: pegboard deactivate {qualified(item.namespace, item.id)}; "
+                f"or remove its source with all that it brought: pegboard remove {item.source}",
             )
-        if not self._store.curation.remove(entry, _word("by", by), expected):
-            _still(item.id, None)
-        self._store.curation.resolve_links()
+        return entry
 
     def describe(self, name: str, text: str, by: str) -> Entry:
         """Give an item a description of one's own, which holds until it is reset."""

@@ -85,8 +85,8 @@ class Settled(NamedTuple):
         item, there = self.carried.item, self.there
         if there is not None and self.unchanged:
             return there.source_hash
-        if there is not None and there.id == item.id and there.manual_override:
-            item = item._replace(description=there.description)
+        if there is not None and there.id == item.id:
+            item = there.as_decided(item)
         return source_hash(embedding_text(item))
 
     @property

@@ -1,4 +1,7 @@
-"""Commands for what people decide about items: describe, deactivate, activate, history, links."""
+"""Commands for what people decide about items, and for what became of items.
+
+describe, tag, deactivate, activate, delete; history, links, rejections.
+"""
 
 import sys
 from collections.abc import Callable
@@ -8,6 +11,7 @@ from typing import TypeVar
 import click
 
 from pegboard.app import Pegboard
+from pegboard.board.curate import etag
 from pegboard.cli import render
 from pegboard.cli.shared import command_options, login_name, notice, progress_bar
 from pegboard.errors import UsageError
@@ -90,9 +94,7 @@ def _embed(pegboard: Pegboard, entry: Entry, as_json: bool) -> None:
 
 
 def _description(entry: Entry) -> dict[str, object]:
-    return {
-        "id": entry.item.id,
-        "namespace": entry.item.namespace,
+    return _named(entry) | {
         "description": entry.item.description,
         "description_source": entry.description_source,
         "manual_override": entry.manual_override,
@@ -100,6 +102,10 @@ def _description(entry: Entry) -> dict[str, object]:
         "override_at": entry.override_at,
         "imported_description": entry.imported_description,
     }
+
+
+def _named(entry: Entry) -> dict[str, object]:
+    return {"id": entry.item.id, "namespace": entry.item.namespace}
 
 
 def _show_description(entry: Entry) -> None:
@@ -115,6 +121,38 @@ def _show_description(entry: Entry) -> None:
         click.echo()
         click.echo("Its source says:")
         click.echo(entry.imported_description)
+
+
+@click.command()
+@click.argument("item", metavar="ID")
+@click.option("--set", "text", metavar="TAG,TAG...", help="The new tags; an empty text for none.")
+@click.option("--reset", is_flag=True, help="Go back to the tags of the source.")
+@by_option
+@command_options
+def tag(
+    item: str, text: str | None, reset: bool, by: str | None, board: str | None, as_json: bool
+) -> None:
+    """Show or change the tags of an item.
+
+    Tags of your own hold until they are reset: syncs go on updating everything else.
+    """
+    if text is not None and reset:
+        raise UsageError("--set and --reset do not go together", "give one of them")
+    given = None if text is None else text.split(",") if text.strip() else []
+    with Pegboard.open(board) as pegboard:
+        if given is None and not reset:
+            entry = pegboard.curate.chosen(item)
+        else:
+            entry = pegboard.curate.tag(item, given, login_name() if by is None else by)
+            _embed(pegboard, entry, as_json)
+    if as_json:
+        names = ("imported_tags", "tags_override", "tags_override_by", "tags_override_at")
+        facts = {name: getattr(entry, name) for name in names}
+        render.print_json(_named(entry) | {"tags": entry.item.tags} | facts)
+    else:
+        click.secho(entry.item.id, bold=True)
+        click.echo(f"  {', '.join(entry.item.tags) or 'no tags'}")
+        click.echo(f"  {render.whose_tags(entry) or 'as its source tags it'}")
 
 
 @click.command()
@@ -148,7 +186,7 @@ def _tell_state(entry: Entry, as_json: bool) -> None:
     if as_json:
         names = ("active", "drift", "off_at", "off_by", "off_reason")
         facts = {name: getattr(entry, name) for name in names}
-        render.print_json({"id": entry.item.id, "namespace": entry.item.namespace} | facts)
+        render.print_json(_named(entry) | facts)
     elif entry.active:
         click.echo(f"{entry.item.id} is active")
     elif entry.off_at is not None:
@@ -159,6 +197,35 @@ def _tell_state(entry: Entry, as_json: bool) -> None:
         click.echo(f"{entry.item.id} is no longer switched off, but gone from its source")
     else:
         click.echo(f"{entry.item.id} is no longer switched off, but held back; approve it")
+
+
+@click.command()
+@click.argument("item", metavar="ID")
+@click.option("--yes", is_flag=True, help="Remove it without asking.")
+@by_option
+@command_options
+def delete(item: str, yes: bool, by: str | None, board: str | None, as_json: bool) -> None:
+    """Remove an item for good that was made on this board, with all of its versions.
+
+    What a source brings would come back with its next sync: deactivate it instead.
+    """
+    with Pegboard.open(board) as pegboard:
+        entry = pegboard.curate.removable(item)
+        agreed = yes or _agreed(entry)
+        if agreed:  # to what was shown, and to nothing else
+            who = login_name() if by is None else by
+            pegboard.curate.remove(entry, who, expected=etag(entry))
+    if as_json:
+        render.print_json(_named(entry) | {"removed": agreed})
+    else:
+        click.echo(f"removed {entry.item.id}" if agreed else "nothing was removed")
+
+
+def _agreed(entry: Entry) -> bool:
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise UsageError("nobody is here to be asked", "--yes removes it without asking")
+    named = qualified(entry.item.namespace, entry.item.id)
+    return click.confirm(f"Remove {named} for good, with all of its versions?", err=True)
 
 
 @click.command()

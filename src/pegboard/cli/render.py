@@ -91,7 +91,7 @@ def entry(found: Entry, tied: Sequence[Tie], ran: RunCounts) -> None:
     facts = {
         "kind": item.kind.value + (f" ({item.tool_type})" if item.tool_type else ""),
         "namespace": item.namespace,
-        "tags": ", ".join(item.tags),
+        "tags": _tags(found),
         "deprecated": "yes" if item.deprecated else "",
         "author": item.author,
         "from": visible(f"{item.source} / {item.origin}"),
@@ -121,6 +121,20 @@ def entry(found: Entry, tied: Sequence[Tie], ran: RunCounts) -> None:
         click.echo()
         click.echo("As written:")
         click.echo(item.document.rstrip())
+
+
+def _tags(found: Entry) -> str:
+    tags, whose = ", ".join(found.item.tags), whose_tags(found)
+    return f"{tags or 'none'} ({whose})" if whose else tags
+
+
+def whose_tags(found: Entry) -> str:
+    """Nothing, if they are the source's."""
+    if found.tags_override_at is None:
+        return ""
+    by = f" by {harmless(found.tags_override_by)}" if found.tags_override_by else ""
+    imported = ", ".join(found.imported_tags) or "no tags"
+    return f"tagged{by}, {ago(found.tags_override_at)}; its source says: {imported}"
 
 
 def _files(item: Item) -> list[str]:

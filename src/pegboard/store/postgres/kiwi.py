@@ -68,6 +68,14 @@ class There(NamedTuple):
     source_hash: str
     manual_override: bool
     description: str
+    retagged: bool
+    tags: list[str]
+
+    def as_decided(self, item: Item) -> Item:
+        """What an old row says of the item, under what a person said of it here."""
+        if self.manual_override:
+            item = item._replace(description=self.description)
+        return item._replace(tags=tuple(self.tags)) if self.retagged else item
 
 
 class OldVector(NamedTuple):

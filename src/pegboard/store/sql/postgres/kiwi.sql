@@ -46,7 +46,7 @@ SELECT item_id::text FROM item_embeddings ORDER BY 1;
 -- name: there
 -- What is on the board under these ids, and what came from these old rows.
 SELECT id, uid::text, source, origin, origin_hash, active, text_version, embedding_status, source_hash, manual_override,
-  description FROM items
+  description, imported_tags IS NOT NULL, tags FROM items
 WHERE namespace = %(namespace)s
   AND (id = ANY(%(ids)s) OR uid = ANY(%(uids)s::uuid[]) OR source = %(source)s AND origin = ANY(%(origins)s));
 
