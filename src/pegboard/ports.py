@@ -325,6 +325,10 @@ class Index(Protocol):
 
     def entries(self, keys: Sequence[int]) -> dict[int, Entry]: ...
 
+    def listed(self, filters: Filters, after: tuple[str, str], limit: int) -> list[Entry]:
+        """What the filters leave, by id and namespace, from the one after `after`."""
+        ...
+
 
 class Store(Protocol):
     """A board's database: SQLite or PostgreSQL, with the same behaviour."""

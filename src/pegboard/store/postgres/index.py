@@ -18,8 +18,10 @@ from pegboard.store.postgres.nearest import Nearest
 from pegboard.store.postgres.rows import READER, sayable
 from pegboard.store.postgres.words import Words, as_hits
 from pegboard.store.queries import load
+from pegboard.store.rows import kept_text
 
 SQL = load("postgres", "index")
+PLAIN = load("postgres", "index", filters="visible")
 
 
 class PostgresIndex:
@@ -68,6 +70,13 @@ class PostgresIndex:
     def entries(self, keys: Sequence[int]) -> dict[int, Entry]:
         rows = self._db.records(SQL["entries"], {"keys": list(keys)}, prepare=True)
         return READER.entries(rows)
+
+    def listed(self, filters: Filters, after: tuple[str, str], limit: int) -> list[Entry]:
+        bounds = filter_params(filters)
+        item_id, namespace = (kept_text(each) for each in after)
+        place: dict[str, object] = {"id": item_id, "namespace": namespace, "limit": limit}
+        rows = self._db.records((SQL if bounds else PLAIN)["listed"], bounds | place)
+        return [READER.entry(row) for row in rows]
 
 
 def filter_params(filters: Filters) -> dict[str, object]:

@@ -85,6 +85,11 @@ class SqliteIndex:
         rows = self._db.records(SQL["entries"], {"keys": in_list(keys)})
         return READER.entries(rows)
 
+    def listed(self, filters: Filters, after: tuple[str, str], limit: int) -> list[Entry]:
+        place: dict[str, Value] = {"id": after[0], "namespace": after[1], "limit": limit}
+        rows = self._db.records(SQL["listed"], _filter_params(filters) | place)
+        return [READER.entry(row) for row in rows]
+
 
 def _filter_params(filters: Filters) -> dict[str, Value]:
     bounds = filters._asdict()
