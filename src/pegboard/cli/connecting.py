@@ -1,21 +1,18 @@
 """Commands about MCP servers as sources, and trust in them: add mcp, changes, approve."""
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from pegboard.app import Pegboard
-from pegboard.calls import Change, ServerConfig, Transport
+from pegboard.board import changes as approval
+from pegboard.calls import ServerConfig, Transport
 from pegboard.cli import render
 from pegboard.cli.filling import Reading, finish_adding, no_sync_option, read_now
 from pegboard.cli.shared import command_options, login_name, notice, progress_bar
-from pegboard.errors import ItemAmbiguous, ItemNotFound, UsageError
+from pegboard.errors import UsageError
 from pegboard.sources import mcp_config
-
-HASH = 32
-"""So many digits that a server cannot make two definitions which share them."""
 
 
 @click.command("mcp")
@@ -192,18 +189,18 @@ def allow(name: str | None, everything: bool, board: str | None, as_json: bool) 
 def changes(item: str | None, board: str | None, as_json: bool) -> None:
     """Show tools of MCP servers that are no longer what was approved, and how they differ."""
     with Pegboard.open(board) as pegboard:
-        found = _chosen(pegboard.trust.changes(), item)
+        found = approval.chosen(pegboard.trust.changes(), item)
     if as_json:
         render.print_json(
             [
                 {
                     "id": each.entry.item.id,
-                    "exactly": _exactly(each),
+                    "exactly": approval.exactly(each),
                     "held": not each.entry.active,
                     "changed_at": each.entry.drift_at,
                     "approved": each.approved,
-                    "now": _definition(each),
-                    "diff": list(_diff(each)),
+                    "now": approval.definition(each),
+                    "diff": list(approval.diff(each)),
                 }
                 for each in found
             ]
@@ -211,11 +208,11 @@ def changes(item: str | None, board: str | None, as_json: bool) -> None:
         return
     for each in found:
         held = "held back" if not each.entry.active else "still offered"
-        click.secho(f"{_exactly(each)}  changed since it was approved, {held}", bold=True)
-        for line in _diff(each):
+        click.secho(f"{approval.exactly(each)}  changed since it was approved, {held}", bold=True)
+        for line in approval.diff(each):
             click.secho(f"  {line}", fg={"+": "green", "-": "red"}.get(line[:1]))
     if found:
-        click.echo(f"approve exactly this with: pegboard approve {_exactly(found[0])}")
+        click.echo(f"approve exactly this with: pegboard approve {approval.exactly(found[0])}")
     else:
         click.echo("nothing has changed since it was approved")
 
@@ -233,7 +230,7 @@ def approve(item: str | None, everything: bool, board: str | None, as_json: bool
     if (item is None) == (not everything):
         raise UsageError("say which: give an ID, or --all", "see them with: pegboard changes")
     with Pegboard.open(board) as pegboard:
-        chosen = _chosen(pegboard.trust.changes(), item)
+        chosen = approval.chosen(pegboard.trust.changes(), item)
         approved = pegboard.trust.approve(chosen, pegboard.target, login_name())
         with progress_bar(show=not as_json) as progress:
             notices = pegboard.backfill(progress=progress).notices if approved else []
@@ -242,54 +239,3 @@ def approve(item: str | None, everything: bool, board: str | None, as_json: bool
     else:
         click.echo(f"approved {approved}")
     notice(*notices)
-
-
-def _chosen(changes: Sequence[Change], item: str | None) -> list[Change]:
-    if item is None:
-        return list(changes)
-    exact = [each for each in changes if item in (each.entry.item.id, _exactly(each))]
-    named = [each for each in changes if item in (each.entry.item.short_name, each.entry.item.name)]
-    found = exact or ([] if ":" in item else named)
-    if not found:
-        raise ItemNotFound(
-            f"{item!r} is nothing that changed since it was approved",
-            "see what has, as it is now: pegboard changes",
-        )
-    if len(found) > 1:
-        choices = ", ".join(_exactly(each) for each in found[:10])
-        raise ItemAmbiguous(f"{item!r} could be any of: {choices}", "give one of these")
-    return found
-
-
-def _exactly(change: Change) -> str:
-    """An item as it is now, and no other."""
-    return f"{change.entry.item.id}@{change.entry.content_hash[:HASH]}"
-
-
-def _definition(change: Change) -> dict[str, object]:
-    item = change.entry.item
-    return {
-        "name": item.name,
-        "aliases": item.aliases,
-        "description": change.entry.imported_description,
-        "input_schema": item.input_schema,
-        "output_schema": item.output_schema,
-        "executor": item.executor,
-    }
-
-
-def _diff(change: Change) -> Iterator[str]:
-    import difflib
-
-    before, now = change.approved, _definition(change)
-    for part in now:
-        lines = difflib.unified_diff(
-            _lines(before.get(part)), _lines(now[part]), f"{part} approved", f"{part} now", "", ""
-        )
-        yield from (line.rstrip() for line in lines)
-
-
-def _lines(value: object) -> list[str]:
-    if isinstance(value, str):
-        return value.splitlines()
-    return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True).splitlines()

@@ -1,0 +1,61 @@
+"""Items that are no longer what was approved: which, and how they differ."""
+
+import difflib
+import json
+from collections.abc import Iterator, Sequence
+
+from pegboard.calls import Change
+from pegboard.errors import ItemAmbiguous, ItemNotFound
+
+HASH = 32
+"""So many digits that a server cannot make two definitions which share them."""
+
+
+def chosen(changes: Sequence[Change], item: str | None) -> list[Change]:
+    """Those of an item, by its id, its name or `exactly`; all without one."""
+    if item is None:
+        return list(changes)
+    exact = [each for each in changes if item in (each.entry.item.id, exactly(each))]
+    named = [each for each in changes if item in (each.entry.item.short_name, each.entry.item.name)]
+    found = exact or ([] if ":" in item else named)
+    if not found:
+        raise ItemNotFound(
+            f"{item!r} is nothing that changed since it was approved",
+            "see what has, as it is now: pegboard changes",
+        )
+    if len(found) > 1:
+        choices = ", ".join(exactly(each) for each in found[:10])
+        raise ItemAmbiguous(f"{item!r} could be any of: {choices}", "give one of these")
+    return found
+
+
+def exactly(change: Change) -> str:
+    """An item as it is now, and no other."""
+    return f"{change.entry.item.id}@{change.entry.content_hash[:HASH]}"
+
+
+def definition(change: Change) -> dict[str, object]:
+    item = change.entry.item
+    return {
+        "name": item.name,
+        "aliases": item.aliases,
+        "description": change.entry.imported_description,
+        "input_schema": item.input_schema,
+        "output_schema": item.output_schema,
+        "executor": item.executor,
+    }
+
+
+def diff(change: Change) -> Iterator[str]:
+    before, now = change.approved, definition(change)
+    for part in now:
+        lines = difflib.unified_diff(
+            _lines(before.get(part)), _lines(now[part]), f"{part} approved", f"{part} now", "", ""
+        )
+        yield from (line.rstrip() for line in lines)
+
+
+def _lines(value: object) -> list[str]:
+    if isinstance(value, str):
+        return value.splitlines()
+    return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True).splitlines()
