@@ -1,70 +1,155 @@
 """The gateway as an ASGI application: every request is checked, then answered."""
 
 import logging
-import typing
+from collections.abc import Mapping, Sequence
 
-from pydantic import ValidationError
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route as StarletteRoute
+from starlette.routing import BaseRoute, Match
+from starlette.types import Lifespan, Receive, Scope, Send
 
 from pegboard.calls import Caller
-from pegboard.errors import NotAllowed, PegboardError, UsageError
+from pegboard.errors import NotAllowed, PegboardError
+from pegboard.serve.http.asking import read_body, read_query
+from pegboard.serve.http.document import document
 from pegboard.serve.http.gateway import Gateway
-from pegboard.serve.http.problems import problem, told
+from pegboard.serve.http.paths import decoded, pattern, spelled
+from pegboard.serve.http.problems import Declined, problem, told
+from pegboard.serve.http.replies import reply
 from pegboard.serve.http.routes import ROUTES
 from pegboard.serve.http.table import Asked, Route, Wanted
 
 log = logging.getLogger(__name__)
 
 
-def make_app(gateway: Gateway) -> Starlette:
-    return Starlette(routes=[_served(route, gateway) for route in ROUTES])
+def make_app(
+    gateway: Gateway,
+    *,
+    routes: Sequence[Route] = ROUTES,
+    more_routes: Sequence[BaseRoute] = (),
+    middleware: Sequence[Middleware] = (),
+    lifespan: Lifespan[Starlette] | None = None,
+) -> Starlette:
+    """The table as an application. `more_routes` are of other kinds, such as mounted ones."""
+    described = (*routes, _openapi(routes))
+    paths = dict.fromkeys(route.path for route in described)
+    places = [Place([r for r in described if r.path == path], gateway) for path in paths]
+    # Where two paths fit, the longer one says more: `/tools/{id}/call` comes before `/tools/{id}`.
+    places.sort(key=lambda place: (place.path.count("/"), "{" not in place.path), reverse=True)
+    app = Starlette(
+        routes=[*more_routes, *places],
+        middleware=middleware,
+        lifespan=lifespan,
+        exception_handlers={HTTPException: _no_such_path, Exception: _unexpected},
+    )
+    app.router.redirect_slashes = False
+    app.state.in_background = {}
+    return app
 
 
-def _served(route: Route, gateway: Gateway) -> StarletteRoute:
-    async def endpoint(request: Request) -> Response:
+class Place(BaseRoute):
+    """Everything that can be asked at one path."""
+
+    def __init__(self, routes: Sequence[Route], gateway: Gateway) -> None:
+        self.path = routes[0].path
+        self._pattern = pattern(self.path)
+        self._routes = {route.method: route for route in routes}
+        self._gateway = gateway
+
+    @property
+    def allow(self) -> str:
+        head = ["HEAD"] if "GET" in self._routes else []
+        return ", ".join(sorted([*self._routes, *head, "OPTIONS"]))
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        found = self._pattern.fullmatch(spelled(scope)) if scope["type"] == "http" else None
+        return (Match.FULL, {"pegboard.path": found}) if found else (Match.NONE, {})
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive, send)
+        response = await self._answer(request)
+        if request.method == "HEAD":
+            response.body = b""
+        await response(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Response:
+        method = "GET" if request.method == "HEAD" else request.method
+        route = self._routes.get(method)
         try:
-            return await _answered(route, gateway, request)
+            if route is None:
+                return self._without_route(request)
+            path = decoded(request.scope["pegboard.path"])
+            return await answered(route, self._gateway, request, path)
         except PegboardError as error:
             return problem(error)
+        except Declined as declined:
+            return declined.response()
+        except ClientDisconnect:
+            return Response(status_code=400)  # which nobody hears
         except Exception:
-            log.exception("%s %s failed in a way that is not known", route.method, route.path)
-            return told(500, "unexpected", "something went wrong that Pegboard does not know")
+            log.exception("%s %s failed in a way that is not known", method, self.path)
+            return unexpected()
 
-    return StarletteRoute(route.path, endpoint, methods=[route.method], name=route.name)
-
-
-async def _answered(route: Route, gateway: Gateway, request: Request) -> Response:
-    if route.role is None:
-        return await route.respond(Asked(request, gateway.board, Caller(), gateway.threads))
-    caller = await gateway.sign_in.caller(request)
-    if not caller.role.covers(route.role):
-        raise NotAllowed(f"this needs the role {route.role}, and you are {caller.role}")
-    query = _checked(route.query, _pairs(request, route.query)) if route.query else None
-    body = _checked(route.body, await request.json()) if route.body else None
-    board = gateway.board_for(caller)
-    return await route.respond(Asked(request, board, caller, gateway.threads, query, body))
+    def _without_route(self, request: Request) -> Response:
+        if request.method == "OPTIONS":
+            return Response(status_code=204, headers={"Allow": self.allow})
+        raise Declined(
+            "method_not_allowed",
+            f"{self.path} cannot be asked with {request.method[:60]}",
+            f"it takes {self.allow}",
+            headers={"Allow": self.allow},
+        )
 
 
-def _pairs(request: Request, model: type[Wanted]) -> dict[str, object]:
-    """What the query says; a field that takes several takes `?tag=a&tag=b`."""
-    found: dict[str, object] = {}
-    for name in request.query_params:
-        values = request.query_params.getlist(name)
-        field = model.model_fields.get(name)
-        many = field is not None and typing.get_origin(field.annotation) is tuple
-        if not many and len(values) > 1:
-            raise UsageError(f"{name} is given {len(values)} times", "give it once")
-        found[name] = tuple(values) if many else values[0]
-    return found
+async def answered(
+    route: Route, gateway: Gateway, request: Request, path: Mapping[str, str]
+) -> Response:
+    """What a route says to a request, once it is known who asks and what for."""
+    caller = Caller()
+    board = gateway.board
+    if route.role is not None:
+        caller = await gateway.sign_in.caller(request)
+        if not caller.role.covers(route.role):
+            raise NotAllowed(f"this needs the role {route.role}, and you are {caller.role}")
+        board = gateway.board_for(caller)
+    asks = route.query or (Wanted if route.role is not None else None)
+    query = read_query(request, asks) if asks else None
+    body = await read_body(request, route.body, gateway.threads) if route.body else None
+    asked = Asked(request, board, caller, gateway.threads, query, body, path, route)
+    return await route.respond(asked)
 
 
-def _checked(model: type[Wanted], said: object) -> Wanted:
-    try:
-        return model.model_validate(said)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"])) or "the request"
-        raise UsageError(f"{where}: {first['msg']}") from error
+def unexpected() -> Response:
+    return told(500, "unexpected", "something went wrong that Pegboard does not know")
+
+
+async def _no_such_path(request: Request, error: Exception) -> Response:
+    """Whatever the framework itself refuses, in the words of the others."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    if status == 404:
+        shown = request.url.path[:200]
+        return told(404, "no_such_path", f"there is nothing at {shown}", "see /openapi.json")
+    headers = error.headers if isinstance(error, HTTPException) else None
+    code = "method_not_allowed" if status == 405 else "malformed" if status < 500 else "unexpected"
+    return told(status, code, str(getattr(error, "detail", "")), headers=headers)
+
+
+async def _unexpected(request: Request, error: Exception) -> Response:
+    log.error("%s failed in a way that is not known", request.url.path, exc_info=error)
+    return unexpected()
+
+
+def _openapi(routes: Sequence[Route]) -> Route:
+    """The document describes itself too."""
+
+    async def describe(asked: Asked) -> Response:
+        return reply(described)
+
+    answer = {"type": "object"}
+    about = "This document, in OpenAPI 3.1."
+    route = Route("GET", "/openapi.json", "openapi", about, describe, role=None, answer=answer)
+    described = document((*routes, route))
+    return route

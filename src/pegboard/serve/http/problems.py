@@ -1,7 +1,5 @@
 """Errors as problem details (RFC 9457), with the code that every face has for them."""
 
-import json
-import logging
 from collections.abc import Mapping
 
 from starlette.responses import Response
@@ -29,8 +27,7 @@ from pegboard.errors import (
     TooMany,
     UsageError,
 )
-
-log = logging.getLogger(__name__)
+from pegboard.serve.http.replies import as_json
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -59,13 +56,61 @@ STATUS: dict[type[PegboardError], int] = {
 }
 """The one table from error to status of an answer; the nearest class counts."""
 
+OTHERS = {
+    "malformed": 400,
+    "denied": 403,
+    "no_such_path": 404,
+    "method_not_allowed": 405,
+    "alike": 409,
+    "approval_needed": 409,
+    "unavailable": 409,
+    "unsupported_media_type": 415,
+    "refused": 422,
+    "trial_failed": 422,
+    "unexpected": 500,
+}
+"""Codes of answers that are no error anywhere else."""
+
+
+class Declined(Exception):
+    """A request that is not done, for a reason that only this face has."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        hint: str = "",
+        *,
+        more: Mapping[str, object] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.more = more
+        self.headers = headers
+
+    def response(self) -> Response:
+        return told(
+            OTHERS[self.code],
+            self.code,
+            self.message,
+            self.hint,
+            more=self.more,
+            headers=self.headers,
+        )
+
 
 def status_of(error: PegboardError) -> int:
     return next(STATUS[cls] for cls in type(error).__mro__ if cls in STATUS)
 
 
 def problem(error: PegboardError, headers: Mapping[str, str] | None = None) -> Response:
-    return told(status_of(error), error.code, error.message, error.hint, headers=headers)
+    """Whoever is to sign in is told how, as the protocol demands."""
+    how = {"WWW-Authenticate": "Bearer"} if isinstance(error, NotSignedIn) else {}
+    said = {**how, **(headers or {})}
+    return told(status_of(error), error.code, error.message, error.hint, headers=said)
 
 
 def told(
@@ -86,7 +131,6 @@ def told(
         "detail": message,
     }
     said |= {"hint": hint} if hint else {}
-    content = json.dumps({**said, **(more or {})}, ensure_ascii=False)
     return Response(
-        content.encode("utf-8", "replace"), status, dict(headers or {}), media_type=MEDIA_TYPE
+        as_json({**said, **(more or {})}), status, dict(headers or {}), media_type=MEDIA_TYPE
     )

@@ -1,6 +1,7 @@
 """Values as JSON, in the same words as the commands' `--json`."""
 
 import json
+import math
 from collections.abc import Mapping
 
 from starlette.responses import Response
@@ -9,10 +10,26 @@ from pegboard.plain import plain
 
 
 def reply(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    text = json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return Response(
-        text.encode("utf-8", "replace"),
-        status,
-        dict(headers or {}),
-        media_type="application/json",
-    )
+    return Response(as_json(value), status, dict(headers or {}), media_type="application/json")
+
+
+def as_json(value: object) -> bytes:
+    """What JSON has no word for, such as a number that is none, becomes null."""
+    told = plain(value)
+    try:
+        text = _written(told)
+    except ValueError:
+        text = _written(_finite(told))
+    return text.encode("utf-8", "replace")
+
+
+def _written(told: object) -> str:
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _finite(told: object) -> object:
+    if isinstance(told, float):
+        return told if math.isfinite(told) else None
+    if isinstance(told, dict):
+        return {name: _finite(each) for name, each in told.items()}
+    return [_finite(each) for each in told] if isinstance(told, list) else told

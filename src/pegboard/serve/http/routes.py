@@ -1,8 +1,17 @@
-"""The gateway's table of routes."""
+"""The gateway's table of routes, put together from those of each subject."""
 
 from starlette.responses import Response
 
-from pegboard.serve.http import searching
+from pegboard.serve.http import (
+    calling,
+    changes,
+    creating,
+    editing,
+    items,
+    searching,
+    sources,
+    upkeep,
+)
 from pegboard.serve.http.replies import reply
 from pegboard.serve.http.table import Asked, Route
 
@@ -11,14 +20,25 @@ async def alive(asked: Asked) -> Response:
     return reply({"status": "ok"})
 
 
+HEALTH = {"type": "object", "properties": {"status": {"const": "ok"}}, "required": ["status"]}
+
 ROUTES: tuple[Route, ...] = (
-    Route("GET", "/healthz", "alive", "Whether the process answers.", alive, role=None),
     Route(
         "GET",
-        "/search",
-        "search",
-        "Find items, in your own words.",
-        searching.search,
-        query=searching.SearchQuery,
+        "/healthz",
+        "alive",
+        "Whether the process answers.",
+        alive,
+        role=None,
+        answer=HEALTH,
+        group="health",
     ),
+    *searching.ROUTES,
+    *items.ROUTES,
+    *editing.ROUTES,
+    *creating.ROUTES,
+    *calling.ROUTES,
+    *changes.ROUTES,
+    *sources.ROUTES,
+    *upkeep.ROUTES,
 )

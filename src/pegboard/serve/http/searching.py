@@ -1,30 +1,85 @@
 """`/search`: a question in words, answered as the commands answer it."""
 
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, Strict
 from starlette.responses import Response
 
-from pegboard.model import Filters
+from pegboard.answers import Answer
+from pegboard.serve.http.filters import ItemFilters
 from pegboard.serve.http.replies import reply
-from pegboard.serve.http.table import Asked, Wanted
+from pegboard.serve.http.table import Asked, Route
 
 LIMIT = 20
+LONGEST_QUERY = 2_000
+
+Flag = Annotated[bool, Strict()]
 
 
-class SearchQuery(Wanted):
-    q: Annotated[str, Field(min_length=1, max_length=2_000, description="What it should do.")]
-    limit: Annotated[int, Field(ge=1, le=1_000, description="How many hits.")] = LIMIT
-    category: tuple[str, ...] = ()
+class SearchQuery(ItemFilters):
+    q: Annotated[
+        str,
+        Field(min_length=1, max_length=LONGEST_QUERY, description="What it should do."),
+    ]
+    mode: Annotated[
+        Literal["hybrid", "bm25", "vector", "fuzzy"] | None,
+        Field(description="How to look. Default: as the gateway is set."),
+    ] = None
+    limit: Annotated[int, Strict(), Field(ge=1, le=1_000, description="How many hits.")] = LIMIT
+    threshold: Annotated[
+        float | None,
+        Strict(),
+        Field(ge=0, le=1, description="Only hits that score as much; 0 shows everything."),
+    ] = None
+    diverse: Annotated[Flag, Field(description="One of several that are much alike.")] = False
+    explain: Annotated[Flag, Field(description="Tell how each item came by its score.")] = False
+    executable: Annotated[Flag, Field(description="Only tools that can be called now.")] = False
+    nearest: Annotated[Flag, Field(description="If nothing fits, tell what comes nearest.")] = True
 
 
 async def search(asked: Asked) -> Response:
-    said: SearchQuery = asked.query
+    said: SearchQuery = asked.body or asked.query
     work = partial(
         asked.board.search,
         said.q,
+        mode=said.mode,
         limit=said.limit,
-        filters=Filters(categories=said.category),
+        filters=said.filters(),
+        threshold=said.threshold,
+        diverse=said.diverse,
+        explain=said.explain,
+        executable=said.executable,
     )
-    return reply(await asked.threads.run(work))
+
+    def found() -> Response:
+        answer = work()
+        return reply(answer if said.nearest else answer._replace(nearest=()))
+
+    return await (asked.threads.run_slow if said.executable else asked.threads.run)(found)
+
+
+ROUTES = (
+    Route(
+        "GET",
+        "/search",
+        "search",
+        "Find items, in your own words.",
+        search,
+        query=SearchQuery,
+        answer=Answer,
+        group="search",
+        problems=(504,),
+    ),
+    Route(
+        "POST",
+        "/search",
+        "search_by_body",
+        "Find items, with a long question or many filters.",
+        search,
+        body=SearchQuery,
+        answer=Answer,
+        group="search",
+        problems=(504,),
+    ),
+)

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from pegboard.app import Pegboard
 from pegboard.calls import Caller, Role
+from pegboard.serve.http.shapes import Record
 from pegboard.serve.table import Threads
 
 
@@ -28,6 +29,9 @@ class Asked(NamedTuple):
     query: Any = None
     """As the route's model of it says."""
     body: Any = None
+    path: Mapping[str, str] = {}
+    """What stands in the path for the names in braces, decoded."""
+    route: "Route | None" = None
 
 
 Respond = Callable[[Asked], Awaitable[Response]]
@@ -46,8 +50,14 @@ class Route(NamedTuple):
     """What whoever asks must be at least; None for anybody, without a token."""
     query: type[Wanted] | None = None
     body: type[Wanted] | None = None
-    answer: Mapping[str, Any] | None = None
-    """JSON Schema of what is answered when it goes well."""
+    answer: type | Record | Mapping[str, Any] | None = None
+    """What is answered when it goes well: a type that `reply` is given, or its JSON Schema."""
     media_type: str = "application/json"
     statuses: tuple[int, ...] = (200,)
     """With which it is answered when it goes well."""
+    group: str = "board"
+    """The heading that it is under in the document."""
+    problems: tuple[int, ...] = ()
+    """Statuses of problems that are its own, beside those that every such request can meet."""
+    headers: tuple[str, ...] = ()
+    """Of the request, those that change the answer."""

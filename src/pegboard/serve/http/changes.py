@@ -1,0 +1,93 @@
+"""Items that are not what was approved: how they differ, and approving what they are now."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from starlette.responses import Response
+
+from pegboard.board import changes
+from pegboard.calls import Change, Role
+from pegboard.content import Json
+from pegboard.errors import NotAllowed
+from pegboard.model import ItemId
+from pegboard.serve.http.items import both, in_thread
+from pegboard.serve.http.replies import reply
+from pegboard.serve.http.table import Asked, Route
+
+GROUP = "approval"
+
+
+class Changed(NamedTuple):
+    id: ItemId
+    namespace: str
+    exactly: str
+    """What to approve, so that nothing else is approved."""
+    held: bool
+    changed_at: float | None
+    approved: Json
+    now: Json
+    diff: Sequence[str]
+
+
+class Changes(NamedTuple):
+    changes: Sequence[Changed]
+
+
+class Approved(NamedTuple):
+    approved: int
+
+
+def get_changes(asked: Asked) -> Response:
+    return reply(Changes([_told(each) for each in asked.board.trust.changes()]))
+
+
+def _told(change: Change) -> Changed:
+    entry = change.entry
+    return Changed(
+        id=entry.item.id,
+        namespace=entry.item.namespace,
+        exactly=changes.exactly(change),
+        held=not entry.active,
+        changed_at=entry.drift_at,
+        approved=change.approved,
+        now=changes.definition(change),
+        diff=[*changes.diff(change)],
+    )
+
+
+def approve_item(asked: Asked) -> Response:
+    """`id@hash`, as the changes have it, approves exactly that; an id what it is at this moment."""
+    board, caller = asked.board, asked.caller
+    found = changes.chosen(board.trust.changes(), asked.path["id"])
+    for item in (each.entry.item for each in found):
+        if not caller.may_decide(item.namespace, item.author):
+            raise NotAllowed(
+                f"{item.id} is not yours to approve", f"an admin of {item.namespace} can"
+            )
+    return reply(Approved(board.trust.approve(found, board.target, caller.subject)))
+
+
+ROUTES = (
+    Route(
+        "GET",
+        "/changes",
+        "list_changes",
+        "Items that are no longer what was approved, and how they differ.",
+        in_thread(get_changes),
+        answer=Changes,
+        group=GROUP,
+    ),
+    *both(
+        Route(
+            "POST",
+            "/items/{id}/approve",
+            "approve_item",
+            "Approve what it is now; given as `id@hash`, only if it is still that.",
+            in_thread(approve_item),
+            role=Role.AUTHOR,
+            answer=Approved,
+            group=GROUP,
+            problems=(409,),
+        )
+    ),
+)

@@ -1,0 +1,144 @@
+"""`POST /tools`: a tool that hangs on the board alone, as `pegboard create` makes it."""
+
+import base64
+import binascii
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, Any
+
+from pydantic import Field, Strict
+from starlette.responses import Response
+
+from pegboard.answers import Hit
+from pegboard.board.create import Created, draft_of
+from pegboard.calls import Role
+from pegboard.errors import NotAllowed, UsageError
+from pegboard.model import DEFAULT_NAMESPACE, ItemId
+from pegboard.serve.http.calling import RESULT, facts
+from pegboard.serve.http.problems import Declined
+from pegboard.serve.http.replies import reply
+from pegboard.serve.http.shapes import Record
+from pegboard.serve.http.table import Asked, Route, Wanted
+from pegboard.serve.http.telling import place_of
+
+LONGEST_TEXT = 1_500_000
+MOST_FILES = 200
+
+CREATED = Record(
+    "CreatedTool",
+    {
+        "state": str,
+        "id": ItemId,
+        "version": str,
+        "reason": str,
+        "alike": Sequence[Hit],
+        "trial": RESULT,
+    },
+    optional=frozenset({"trial"}),
+)
+
+
+class InBase64(Wanted):
+    base64: Annotated[str, Field(max_length=2 * LONGEST_TEXT)]
+
+    def content(self) -> bytes:
+        try:
+            return base64.b64decode(self.base64, validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise UsageError(f"a file is not base64: {error}") from error
+
+
+Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
+
+
+class CreateBody(Wanted):
+    manifest: Annotated[
+        dict[str, Any] | Text,
+        Field(description="As an object, or as the text of tool.yaml."),
+    ]
+    files: dict[str, Text | InBase64] = Field(
+        default_factory=dict,
+        max_length=MOST_FILES,
+        description="By path: a text, or bytes in base64.",
+    )
+    try_with: Annotated[
+        dict[str, Any] | None,
+        Field(description="Arguments to try it with first; if that fails, it is not kept."),
+    ] = None
+    anyway: Annotated[
+        bool, Strict(), Field(description="Also if a tool for the same is there already.")
+    ] = False
+    namespace: Annotated[
+        str | None,
+        Field(max_length=200, description="Where it is to hang. Default: the first of yours."),
+    ] = None
+
+
+async def create(asked: Asked) -> Response:
+    # To the end: half a creation would be none, and nobody would know.
+    return await asked.threads.run_to_end(partial(_create, asked))
+
+
+def _create(asked: Asked) -> Response:
+    said: CreateBody = asked.body
+    files = {
+        path: each if isinstance(each, str) else each.content() for path, each in said.files.items()
+    }
+    draft = draft_of(said.manifest, files)
+    made = asked.board.create(draft, anyway=said.anyway, try_with=said.try_with)
+    return _told(made)
+
+
+def _told(made: Created) -> Response:
+    told: dict[str, object] = {
+        "state": made.state,
+        "id": made.id,
+        "version": made.version,
+        "reason": made.reason,
+        "alike": made.alike,
+    }
+    if made.trial is not None:
+        told["trial"] = facts(made.id, made.trial)
+    if made.entry is None:
+        raise _declined(made, told)
+    status = 201 if made.state == "created" else 200
+    return reply(told, status, {"Location": place_of(made.entry)})
+
+
+def _declined(made: Created, told: dict[str, object]) -> Declined:
+    if made.state == "alike":
+        message = "nothing was made: tools for the same are there already"
+        return Declined(
+            "alike", message, "use one of them, or make it with anyway: true", more=told
+        )
+    if made.state == "failed":
+        message = f"{made.id} was not kept: trying it failed"
+        hint = "see trial; without try_with it is kept untried"
+        return Declined("trial_failed", message, hint, more=told)
+    return Declined("refused", f"{made.id} was refused: {made.reason}", more=told)
+
+
+def where(asked: Asked) -> str:
+    """The namespace that a new tool hangs in."""
+    caller, wanted = asked.caller, asked.body.namespace
+    namespace = wanted or (caller.namespaces[0] if caller.namespaces else DEFAULT_NAMESPACE)
+    if not caller.everywhere and namespace not in caller.namespaces:
+        raise NotAllowed(f"you are no member of {namespace!r}, and so make no tools there")
+    return namespace
+
+
+ROUTES = (
+    Route(
+        "POST",
+        "/tools",
+        "create_tool",
+        "Hang a tool that was made just now.",
+        create,
+        role=Role.AUTHOR,
+        body=CreateBody,
+        answer=CREATED,
+        statuses=(200, 201),
+        group="items",
+        problems=(409, 422),
+    ),
+)

@@ -1,0 +1,107 @@
+"""What people decide about an item: how it is described and tagged, and whether it is offered."""
+
+from typing import Annotated
+
+from pydantic import Field, Strict
+from starlette.responses import Response
+
+from pegboard.board.curate import Edit, etag
+from pegboard.calls import Role
+from pegboard.errors import NotAllowed, UsageError
+from pegboard.model import Entry
+from pegboard.serve.http.conditions import expected
+from pegboard.serve.http.items import GROUP, both, chosen, in_thread, tell
+from pegboard.serve.http.table import Asked, Route, Wanted
+from pegboard.serve.http.telling import ITEM
+
+LONGEST_TEXT = 200_000
+MOST_TAGS = 200
+
+
+class EditBody(Wanted):
+    """What is to be another; null takes back what people decided."""
+
+    description: Annotated[
+        str | None,
+        Field(max_length=LONGEST_TEXT, description="null: what its source says."),
+    ] = None
+    tags: Annotated[
+        list[str] | None, Field(max_length=MOST_TAGS, description="null: those of its source.")
+    ] = None
+    active: Annotated[
+        bool | None,
+        Strict(),
+        Field(description="false keeps it from being found; true or null takes that back."),
+    ] = None
+    reason: Annotated[str, Field(max_length=2_000, description="Why it is switched off.")] = ""
+
+    def edit(self) -> Edit:
+        said = {name: getattr(self, name) for name in self.model_fields_set}
+        if not said:
+            raise UsageError(
+                "the body says nothing that is to change",
+                f"it takes {', '.join(type(self).model_fields)}",
+            )
+        if said.get("tags") is not None:
+            said["tags"] = tuple(said["tags"])
+        return Edit(**said)
+
+
+def to_decide(asked: Asked) -> Entry:
+    """The item that the path names, if it is for whoever asks to decide about it."""
+    entry = chosen(asked)
+    item = entry.item
+    if not asked.caller.may_decide(item.namespace, item.author):
+        raise NotAllowed(
+            f"{item.id} is not yours to change",
+            f"its author can, and an admin of {item.namespace}",
+        )
+    return entry
+
+
+def edit_item(asked: Asked) -> Response:
+    entry = to_decide(asked)
+    seen = expected(asked.request, etag(entry))
+    now = asked.board.curate.edit(entry, asked.body.edit(), asked.caller.subject, seen)
+    item = now.item
+    return tell(asked, asked.board.store.items.get(item.id, item.namespace) or now)
+
+
+def remove_item(asked: Asked) -> Response:
+    entry = to_decide(asked)
+    seen = expected(asked.request, etag(entry))
+    asked.board.curate.remove(entry, asked.caller.subject, seen)
+    return Response(status_code=204)
+
+
+ROUTES = (
+    *both(
+        Route(
+            "PATCH",
+            "/items/{id}",
+            "edit_item",
+            "Change how it is described and tagged, and whether it is offered.",
+            in_thread(edit_item),
+            role=Role.AUTHOR,
+            body=EditBody,
+            answer=ITEM,
+            headers=("If-Match",),
+            group=GROUP,
+            problems=(409, 412),
+        )
+    ),
+    *both(
+        Route(
+            "DELETE",
+            "/items/{id}",
+            "remove_item",
+            "Remove what was made on this board.",
+            in_thread(remove_item),
+            role=Role.AUTHOR,
+            statuses=(204,),
+            headers=("If-Match",),
+            group=GROUP,
+            problems=(409, 412),
+        )
+    ),
+)

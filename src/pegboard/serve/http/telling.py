@@ -1,0 +1,121 @@
+"""Items as they are told: everything but the number of a row, which would count what is hidden."""
+
+import base64
+from collections.abc import Sequence
+from typing import NamedTuple
+from urllib.parse import quote
+
+from pegboard.board.curate import etag
+from pegboard.content import ItemFile
+from pegboard.curation import Tie
+from pegboard.model import (
+    Drift,
+    EmbeddingStatus,
+    Entry,
+    ItemId,
+    Kind,
+    ToolType,
+    Visibility,
+)
+from pegboard.runs import RunCounts
+from pegboard.search.budget import qualified
+from pegboard.serve.http.shapes import Record, fields_of
+
+FILE = Record(
+    "ItemFile",
+    {**fields_of(ItemFile, but=["content"]), "size": int, "content": str, "base64": str},
+    optional=frozenset({"content", "base64"}),
+)
+ITEM = Record(
+    "Entry",
+    {"etag": str, **fields_of(Entry, but=["key"]), "ties": tuple[Tie, ...], "runs": RunCounts},
+    optional=frozenset({"ties", "runs"}),
+)
+INSTEAD: dict[type, Record] = {ItemFile: FILE, Entry: ITEM}
+
+
+class Line(NamedTuple):
+    """An item in a list."""
+
+    id: ItemId
+    namespace: str
+    kind: Kind
+    name: str
+    description: str
+    category: str
+    subcategory: str
+    tags: tuple[str, ...]
+    tool_type: ToolType | None
+    source: str
+    author: str
+    visibility: Visibility
+    deprecated: bool
+    active: bool
+    drift: Drift
+    embedding: EmbeddingStatus
+    created_at: float
+    updated_at: float
+    etag: str
+
+
+def line(entry: Entry) -> Line:
+    item = entry.item
+    return Line(
+        id=item.id,
+        namespace=item.namespace,
+        kind=item.kind,
+        name=item.name,
+        description=item.description,
+        category=item.category,
+        subcategory=item.subcategory,
+        tags=item.tags,
+        tool_type=item.tool_type,
+        source=item.source,
+        author=item.author,
+        visibility=item.visibility,
+        deprecated=item.deprecated,
+        active=entry.active,
+        drift=entry.drift,
+        embedding=entry.embedding.status,
+        created_at=entry.created_at,
+        updated_at=entry.updated_at,
+        etag=etag(entry),
+    )
+
+
+def shown(
+    entry: Entry,
+    ties: Sequence[Tie] | None = None,
+    runs: RunCounts | None = None,
+    *,
+    contents: bool = False,
+) -> dict[str, object]:
+    """All about an item; what its files say only where that is asked for."""
+    told = {name: each for name, each in entry._asdict().items() if name != "key"}
+    item = entry.item._asdict()
+    if version := entry.item.version:
+        files = [_file(each, contents) for each in version.files]
+        item["version"] = version._asdict() | {"files": files}
+    told |= {"etag": etag(entry), "item": item}
+    return told | {
+        name: each for name, each in (("ties", ties), ("runs", runs)) if each is not None
+    }
+
+
+def _file(file: ItemFile, contents: bool) -> dict[str, object]:
+    """Text as it is; bytes that are none are also told exactly."""
+    told = {name: each for name, each in file._asdict().items() if name != "content"}
+    told["size"] = len(file.content)
+    if contents:
+        text = file.content.decode("utf-8", "replace")
+        told["content"] = text
+        if text.encode() != file.content:
+            told["base64"] = base64.b64encode(file.content).decode()
+    return told
+
+
+def place_of(entry: Entry, under: str = "") -> str:
+    """Where an item is to be found here."""
+    item = entry.item
+    said = quote(qualified(item.namespace, item.id), safe=":@")
+    return f"/{under or ('tools' if item.kind is Kind.TOOL else 'items')}/{said}"

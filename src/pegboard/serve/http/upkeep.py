@@ -1,0 +1,218 @@
+"""How the board is, and what keeps it well: status, census, embeddings to be made again."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Annotated, NamedTuple
+
+from pydantic import Field
+from starlette.responses import Response
+
+from pegboard.app import Pegboard
+from pegboard.board.maintain import Status
+from pegboard.calls import Caller, CensusLine, Role
+from pegboard.errors import NotAllowed
+from pegboard.gate.characters import visible
+from pegboard.model import EmbeddingCounts, Rejection
+from pegboard.serve.http.editing import to_decide
+from pegboard.serve.http.items import both, in_thread
+from pegboard.serve.http.replies import reply
+from pegboard.serve.http.table import Asked, Route, Wanted
+
+log = logging.getLogger(__name__)
+
+GROUP = "upkeep"
+QUEUE_SECONDS = 5.0
+"""So long a request waits for everything to be queued; it goes on by itself then."""
+
+
+class Queued(NamedTuple):
+    queued: int
+
+
+class Queueing(NamedTuple):
+    """What was queued, and how far the items are on the way to their vectors."""
+
+    running: bool
+    """Whether more is still being queued."""
+    queued: int | None
+    """None if that is not counted, or not known yet."""
+    waiting: int
+    embeddings: EmbeddingCounts
+
+
+class Census(NamedTuple):
+    categories: Sequence[CensusLine]
+    total: int
+
+
+class Rejections(NamedTuple):
+    rejections: Sequence[Rejection]
+
+
+class RejectionsQuery(Wanted):
+    source: Annotated[str | None, Field(max_length=200, description="Only of this source.")] = None
+
+
+def need_everywhere(caller: Caller) -> None:
+    """For what concerns the whole board, and so is no namespace's to decide."""
+    if not caller.everywhere:
+        raise NotAllowed(
+            "this concerns the whole board",
+            "it needs an admin who is not bound to namespaces",
+        )
+
+
+def get_status(asked: Asked) -> Response:
+    found = asked.board.status()
+    if not asked.caller.everywhere:  # sizes and places tell of what others have
+        found = found._replace(facts={})
+    return reply(found)
+
+
+def get_categories(asked: Asked) -> Response:
+    lines = asked.board.census()
+    return reply(Census(lines, sum(each.items for each in lines)))
+
+
+def get_rejections(asked: Asked) -> Response:
+    """An origin is a file's name: it has not been through the gate."""
+    found = asked.board.curate.rejections(asked.query.source)
+    told = [
+        each._replace(origin=visible(each.origin), reason=visible(each.reason)) for each in found
+    ]
+    return reply(Rejections(told))
+
+
+def refresh_item(asked: Asked) -> Response:
+    return reply(Queued(asked.board.refresh(_name(asked))), 202)
+
+
+def retry_item(asked: Asked) -> Response:
+    return reply(Queued(asked.board.retry(_name(asked))), 202)
+
+
+def _name(asked: Asked) -> str:
+    item = to_decide(asked).item
+    return f"{item.namespace}/{item.id}"
+
+
+async def refresh_all(asked: Asked) -> Response:
+    return await _in_background(asked, partial(asked.board.refresh, None))
+
+
+async def retry_all(asked: Asked) -> Response:
+    return await _in_background(asked, partial(asked.board.retry, None))
+
+
+async def backfill(asked: Asked) -> Response:
+    """What is queued here is embedded by whoever keeps the board, or by a worker."""
+
+    def queue() -> None:
+        asked.board.backfill(work=False)
+
+    return await _in_background(asked, queue)
+
+
+async def _in_background(asked: Asked, work: Callable[[], int | None]) -> Response:
+    """Begin it, unless it is going on already, and say how far things are after a little while."""
+    need_everywhere(asked.caller)
+    going: dict[str, asyncio.Task[int | None]] = asked.request.app.state.in_background
+    name = asked.route.name if asked.route else ""
+    task = going.get(name)
+    if task is None or task.done():
+        task = going[name] = asyncio.create_task(asked.threads.run_to_end(work))
+        task.add_done_callback(_noted)
+    done, _ = await asyncio.wait([task], timeout=QUEUE_SECONDS)
+    queued = task.result() if done else None
+    return await asked.threads.run(partial(_counted, asked.board, queued, running=not done))
+
+
+def _noted(task: "asyncio.Task[int | None]") -> None:
+    """Nobody may be there any more to be told that it went wrong."""
+    if not task.cancelled() and (error := task.exception()):
+        log.warning("what was to be queued in the background was not: %s", error)
+
+
+def _counted(board: Pegboard, queued: int | None, *, running: bool) -> Response:
+    found = board.status()
+    return reply(Queueing(running, queued, found.waiting, found.embeddings), 202)
+
+
+ROUTES = (
+    Route(
+        "GET",
+        "/status",
+        "status",
+        "What is on the board, how far its vectors are, and where it came from.",
+        in_thread(get_status),
+        answer=Status,
+        group=GROUP,
+    ),
+    Route(
+        "GET",
+        "/categories",
+        "list_categories",
+        "How many items each category of each source has.",
+        in_thread(get_categories),
+        answer=Census,
+        group=GROUP,
+    ),
+    Route(
+        "GET",
+        "/rejections",
+        "list_rejections",
+        "What the gate refused, and why.",
+        in_thread(get_rejections),
+        query=RejectionsQuery,
+        answer=Rejections,
+        group=GROUP,
+    ),
+    *both(
+        Route(
+            "POST",
+            "/items/{id}/refresh",
+            "refresh_item",
+            "Embed it anew, needed or not.",
+            in_thread(refresh_item),
+            role=Role.AUTHOR,
+            answer=Queued,
+            statuses=(202,),
+            group=GROUP,
+            problems=(409,),
+        )
+    ),
+    *both(
+        Route(
+            "POST",
+            "/items/{id}/retry",
+            "retry_item",
+            "If its embedding failed, try it again.",
+            in_thread(retry_item),
+            role=Role.AUTHOR,
+            answer=Queued,
+            statuses=(202,),
+            group=GROUP,
+            problems=(409,),
+        )
+    ),
+    *(
+        Route(
+            "POST",
+            f"/{name}",
+            name,
+            about,
+            respond,
+            role=Role.ADMIN,
+            answer=Queueing,
+            statuses=(202,),
+            group=GROUP,
+        )
+        for name, about, respond in (
+            ("refresh", "Embed everything anew.", refresh_all),
+            ("retry", "Try every embedding again that failed.", retry_all),
+            ("backfill", "Queue whatever has no vector of the present model.", backfill),
+        )
+    ),
+)
