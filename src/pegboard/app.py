@@ -293,14 +293,26 @@ class Pegboard:
         return recent_runs(self.store, chosen(name).item if name else None, self.within, limit)
 
     def create(
-        self, draft: "Draft", *, anyway: bool = False, try_with: Json | None = None
+        self,
+        draft: "Draft",
+        *,
+        anyway: bool = False,
+        try_with: Json | None = None,
+        namespace: str = "",
     ) -> "Created":
         """Hang a tool that was made just now, unless one for the same is there already."""
         from pegboard.board.create import Making
 
         gate = sealing_of(self.settings.trust, self._tiers)
         making = Making(self.store, gate, self.search, self.models.target, self.running.trial)
-        return making.make(draft, self.within, anyway=anyway, try_with=try_with)
+        return making.make(
+            draft,
+            self.within,
+            anyway=anyway,
+            try_with=try_with,
+            namespace=namespace,
+            author=self.caller.subject,
+        )
 
     def add_folder(
         self, path: Path | str, *, name: str | None = None, namespace: str = DEFAULT_NAMESPACE

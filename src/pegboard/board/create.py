@@ -55,6 +55,10 @@ class Draft(NamedTuple):
     files: tuple[ItemFile, ...]
     document: bytes = b""
 
+    @property
+    def id(self) -> ItemId:
+        return ItemId(f"{CREATED}:{self.category}:{self.name}")
+
 
 class Created(NamedTuple):
     """What became of a draft. It hangs on the board if there is an entry."""
@@ -90,19 +94,25 @@ class Making(NamedTuple):
         *,
         anyway: bool = False,
         try_with: Json | None = None,
+        namespace: str = "",
+        author: str = "",
     ) -> Created:
         """With `anyway`, also where a tool for the same is there.
 
-        It hangs in the first namespace that whoever makes it may see.
+        Without a namespace, it hangs in the first that whoever makes it may see. An author goes
+        before what the manifest says, and stays with the tool.
         """
-        namespace = within.namespaces[0] if within and within.namespaces else DEFAULT_NAMESPACE
-        item_id = ItemId(f"{CREATED}:{draft.category}:{draft.name}")
+        first = within.namespaces[0] if within and within.namespaces else DEFAULT_NAMESPACE
+        namespace = namespace or first
+        item_id = draft.id
         before = self.store.items.get(item_id, namespace, files=False)
         kept = self.store.items.versions(item_id, namespace)
         latest = kept[0].number if kept else ""
         verdict = self.gate(_candidate(draft, item_id, namespace, _after(latest)))
         if isinstance(verdict, Rejection):
             return Created("refused", item_id, reason=verdict.reason)
+        known = before.item.author if before else author
+        verdict = verdict._replace(author=known or verdict.author)
         version = verdict.version.version if verdict.version else ""
         if before is not None and before.off_at is not None:
             return Created("refused", item_id, version, reason=_switched_off(item_id))

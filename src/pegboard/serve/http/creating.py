@@ -85,8 +85,23 @@ def _create(asked: Asked) -> Response:
         path: each if isinstance(each, str) else each.content() for path, each in said.files.items()
     }
     draft = draft_of(said.manifest, files)
-    made = asked.board.create(draft, anyway=said.anyway, try_with=said.try_with)
+    namespace = _where(asked)
+    before = asked.board.store.items.get(draft.id, namespace, files=False)
+    if before is not None and not asked.caller.may_decide(namespace, before.item.author):
+        raise NotAllowed(f"{draft.id} is not yours to change", "give yours another name")
+    made = asked.board.create(
+        draft, anyway=said.anyway, try_with=said.try_with, namespace=namespace
+    )
     return _told(made)
+
+
+def _where(asked: Asked) -> str:
+    """The namespace that a new tool hangs in."""
+    caller, wanted = asked.caller, asked.body.namespace
+    namespace = wanted or (caller.namespaces[0] if caller.namespaces else DEFAULT_NAMESPACE)
+    if not caller.everywhere and namespace not in caller.namespaces:
+        raise NotAllowed(f"you are no member of {namespace!r}, and so make no tools there")
+    return namespace
 
 
 def _told(made: Created) -> Response:
@@ -116,15 +131,6 @@ def _declined(made: Created, told: dict[str, object]) -> Declined:
         hint = "see trial; without try_with it is kept untried"
         return Declined("trial_failed", message, hint, more=told)
     return Declined("refused", f"{made.id} was refused: {made.reason}", more=told)
-
-
-def where(asked: Asked) -> str:
-    """The namespace that a new tool hangs in."""
-    caller, wanted = asked.caller, asked.body.namespace
-    namespace = wanted or (caller.namespaces[0] if caller.namespaces else DEFAULT_NAMESPACE)
-    if not caller.everywhere and namespace not in caller.namespaces:
-        raise NotAllowed(f"you are no member of {namespace!r}, and so make no tools there")
-    return namespace
 
 
 ROUTES = (

@@ -1,5 +1,6 @@
 """What people decide about an item: how it is described and tagged, and whether it is offered."""
 
+from http import HTTPMethod
 from typing import Annotated
 
 from pydantic import Field, Strict
@@ -92,7 +93,7 @@ ROUTES = (
     ),
     *both(
         Route(
-            "DELETE",
+            HTTPMethod.DELETE,
             "/items/{id}",
             "remove_item",
             "Remove what was made on this board.",

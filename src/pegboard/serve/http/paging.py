@@ -40,6 +40,7 @@ def place_of(mark: str) -> Place:
     try:
         text = base64.b64decode(f"{mark}{'=' * (-len(mark) % 4)}", altchars=b"-_", validate=True)
         found = json.loads(text.decode())
+        json.dumps(found, ensure_ascii=False).encode()  # half a character is no place either
     except (binascii.Error, ValueError, RecursionError):
         found = None
     match found:

@@ -8,6 +8,9 @@ from starlette.responses import Response
 
 from pegboard.plain import plain
 
+MOST_BITS = 10_000
+"""Of a number; Python writes down none that is much larger."""
+
 
 def reply(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     return Response(as_json(value), status, dict(headers or {}), media_type="application/json")
@@ -19,7 +22,7 @@ def as_json(value: object) -> bytes:
     try:
         text = _written(told)
     except ValueError:
-        text = _written(_finite(told))
+        text = _written(_sayable(told))
     return text.encode("utf-8", "replace")
 
 
@@ -27,9 +30,11 @@ def _written(told: object) -> str:
     return json.dumps(told, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-def _finite(told: object) -> object:
+def _sayable(told: object) -> object:
     if isinstance(told, float):
         return told if math.isfinite(told) else None
+    if isinstance(told, int):
+        return told if told.bit_length() <= MOST_BITS else None
     if isinstance(told, dict):
-        return {name: _finite(each) for name, each in told.items()}
-    return [_finite(each) for each in told] if isinstance(told, list) else told
+        return {name: _sayable(each) for name, each in told.items()}
+    return [_sayable(each) for each in told] if isinstance(told, list) else told

@@ -6,6 +6,7 @@ its files and start programs there.
 
 from collections.abc import Mapping
 from functools import partial
+from http import HTTPMethod
 from typing import Annotated, Literal, NamedTuple
 from urllib.parse import quote, urlsplit
 
@@ -216,7 +217,7 @@ ROUTES = (
         problems=(422,),
     ),
     Route(
-        "DELETE",
+        HTTPMethod.DELETE,
         "/sources/{name}",
         "remove_source",
         "Remove a source, and everything that came from it.",

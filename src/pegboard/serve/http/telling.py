@@ -18,7 +18,6 @@ from pegboard.model import (
     Visibility,
 )
 from pegboard.runs import RunCounts
-from pegboard.search.budget import qualified
 from pegboard.serve.http.shapes import Record, fields_of
 
 FILE = Record(
@@ -114,8 +113,8 @@ def _file(file: ItemFile, contents: bool) -> dict[str, object]:
     return told
 
 
-def place_of(entry: Entry, under: str = "") -> str:
-    """Where an item is to be found here."""
+def place_of(entry: Entry) -> str:
+    """Where an item is to be found here, whatever else has its id."""
     item = entry.item
-    said = quote(qualified(item.namespace, item.id), safe=":@")
-    return f"/{under or ('tools' if item.kind is Kind.TOOL else 'items')}/{said}"
+    under = "tools" if item.kind is Kind.TOOL else "items"
+    return f"/{under}/{quote(f'{item.namespace}/{item.id}', safe=':')}"

@@ -10,9 +10,11 @@ from pydantic import Field
 from starlette.responses import Response
 
 from pegboard.app import Pegboard
+from pegboard.board import maintain
 from pegboard.board.maintain import Status
+from pegboard.board.models import DISABLED
 from pegboard.calls import Caller, CensusLine, Role
-from pegboard.errors import NotAllowed
+from pegboard.errors import NotAllowed, UsageError
 from pegboard.gate.characters import visible
 from pegboard.model import EmbeddingCounts, Rejection
 from pegboard.serve.http.editing import to_decide
@@ -86,16 +88,15 @@ def get_rejections(asked: Asked) -> Response:
 
 
 def refresh_item(asked: Asked) -> Response:
-    return reply(Queued(asked.board.refresh(_name(asked))), 202)
+    entry, target = to_decide(asked), asked.board.target
+    if target is None:
+        raise UsageError(*DISABLED)
+    return reply(Queued(maintain.refresh(asked.board.store, target, entry, maintain.quiet)), 202)
 
 
 def retry_item(asked: Asked) -> Response:
-    return reply(Queued(asked.board.retry(_name(asked))), 202)
-
-
-def _name(asked: Asked) -> str:
-    item = to_decide(asked).item
-    return f"{item.namespace}/{item.id}"
+    entry = to_decide(asked)
+    return reply(Queued(asked.board.store.tasks.revive(entry.key)), 202)
 
 
 async def refresh_all(asked: Asked) -> Response:
