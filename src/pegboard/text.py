@@ -35,9 +35,9 @@ _MARKS = (
     "\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0dff"
     "\u0e31-\u0e4e\u0eb1-\u0ecd\u1000-\u109f\u1780-\u17d3"
 )
-_WORD = re.compile(rf"[\w{_MARKS}]+")
+WORD = re.compile(rf"[\w{_MARKS}]+")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9_]+")
-_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+|[^\W_A-Za-z0-9]+")
+PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+|[^\W_A-Za-z0-9]+")
 _LATIN_ACCENTS = re.compile("[\u0300-\u036f]+")
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
@@ -92,7 +92,7 @@ def terms(text: str) -> list[str]:
     >>> terms("createIssue on GitHub")
     ['creat', 'issu', 'createissu', 'on', 'git', 'hub', 'github']
     """
-    words = _ASCII_WORD.findall(text) if text.isascii() else _WORD.findall(fold(text))
+    words = _ASCII_WORD.findall(text) if text.isascii() else WORD.findall(fold(text))
     return [term for word in words for term in _terms_of(word[:MAX_WORD])]
 
 
@@ -106,7 +106,7 @@ def fold(text: str) -> str:
 def _terms_of(word: str) -> tuple[str, ...]:
     if not word.isascii():
         return _terms_beyond_ascii(word)
-    parts = _PART.findall(word)
+    parts = PART.findall(word)
     stems = tuple(_stem(part.lower()) for part in parts)
     return stems if len(parts) < 2 else (*stems, _stem("".join(parts).lower()))
 
@@ -220,7 +220,7 @@ def _itself(item: Item, described: str) -> Passage:
 def _addressed(endpoint: str) -> str:
     """The words of an address: of `GET /repos/{owner}/issues`, `repos owner issues`."""
     method, _, path = endpoint.partition(" ")
-    return " ".join(spoken(word) for word in _WORD.findall(path or method))
+    return " ".join(spoken(word) for word in WORD.findall(path or method))
 
 
 def _further(item: Item) -> list[Passage]:
@@ -245,7 +245,7 @@ def _one_line(text: str) -> str:
 
 def name_key(name: str) -> str:
     """What `run_query`, `runQuery` and `Run query` have in common."""
-    return "".join(_WORD.findall(fold(name))).replace("_", "").casefold()
+    return "".join(WORD.findall(fold(name))).replace("_", "").casefold()
 
 
 def words(text: str) -> list[str]:
@@ -253,14 +253,14 @@ def words(text: str) -> list[str]:
 
     Scripts without spaces have no words to tell apart, so theirs are left out.
     """
-    found = _WORD.findall(fold(text))
+    found = WORD.findall(fold(text))
     spaced = (_UNSPACED.sub(" ", word[:MAX_WORD]).replace("_", " ") for word in found)
     return [each for part in " ".join(spaced).split() for each in _spelled(part)]
 
 
 def _spelled(word: str) -> list[str]:
     folded = word if word.isascii() else word.casefold()
-    return [part.lower() for part in _PART.findall(folded)] if folded.isascii() else [folded]
+    return [part.lower() for part in PART.findall(folded)] if folded.isascii() else [folded]
 
 
 def variants(word: str) -> list[str]:
@@ -283,7 +283,7 @@ def harmless(text: str) -> str:
 
 def spoken(identifier: str) -> str:
     """`createIssue` and `create_issue` as a person would say them: `create issue`."""
-    return " ".join(_PART.findall(identifier)) if identifier.isascii() else identifier
+    return " ".join(PART.findall(identifier)) if identifier.isascii() else identifier
 
 
 def prose(description: str) -> str:

@@ -1,0 +1,1 @@
+"""The page: a board for people, in a browser."""

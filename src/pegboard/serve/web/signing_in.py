@@ -1,0 +1,18 @@
+"""Where one says who one is, with a token; what becomes of it is decided elsewhere."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from pegboard.serve.web.paths import local
+from pegboard.serve.web.rendering import rendered
+from pegboard.serve.web.visits import NOBODY
+
+
+async def ask(request: Request) -> Response:
+    return form(request, "", 200)
+
+
+def form(request: Request, wrong: str, code: int) -> Response:
+    """The page to sign in on, with what was wrong at the last try."""
+    wanted = local(request.query_params.get("next", ""))
+    return rendered("sign-in.html", code, frame=NOBODY, next=wanted, wrong=wrong)

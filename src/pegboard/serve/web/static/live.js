@@ -1,0 +1,78 @@
+// Parts of a page that follow the board: told by its events, and by looking again where there are none.
+"use strict";
+
+(() => {
+  const FIRST = 700;
+  const LONGEST = 5000;
+  const PAUSE = 250;
+
+  // Put a part of a page in the place of what is there; false if it cannot be had.
+  async function replace(target, address) {
+    const answer = await fetch(address, { headers: { Accept: "text/html" } });
+    if (!answer.ok) return false;
+    const found = new DOMParser().parseFromString(await answer.text(), "text/html");
+    target.replaceWith(...found.body.childNodes);
+    return true;
+  }
+
+  // `look` fetches the part anew, and says whether there is more to wait for.
+  window.pegboardFollow = function follow(events, names, look) {
+    let wait = FIRST;
+    let timer = 0;
+    let looking = false;
+    let again = false;
+    let over = false;
+    let source = null;
+
+    async function turn() {
+      clearTimeout(timer);
+      if (looking) {
+        again = true;
+        return;
+      }
+      looking = true;
+      let more = true;
+      try {
+        more = await look();
+      } catch {
+        more = true; // The board may be back at the next look.
+      }
+      looking = false;
+      if (!more) return end();
+      if (again) {
+        again = false;
+        timer = setTimeout(turn, PAUSE);
+        return;
+      }
+      timer = setTimeout(turn, document.hidden ? LONGEST : wait);
+      wait = Math.min(wait * 1.5, LONGEST);
+    }
+
+    function end() {
+      over = true;
+      clearTimeout(timer);
+      if (source) source.close();
+    }
+
+    function heard() {
+      if (over) return;
+      wait = FIRST;
+      clearTimeout(timer);
+      timer = setTimeout(turn, PAUSE);
+    }
+
+    if (window.EventSource) {
+      source = new EventSource(events);
+      source.onmessage = heard;
+      for (const name of names) source.addEventListener(name, heard);
+      source.onerror = () => {
+        if (source.readyState === EventSource.CLOSED) source = null;
+      };
+    }
+    timer = setTimeout(turn, wait);
+    addEventListener("pagehide", end, { once: true });
+    return end;
+  };
+
+  window.pegboardReplace = replace;
+})();
