@@ -29,6 +29,7 @@ from pegboard.model import (
     WordQuery,
 )
 from pegboard.runs import Runs
+from pegboard.tokens import Tokens
 
 
 class Progress(Protocol):
@@ -353,6 +354,9 @@ class Store(Protocol):
 
     @property
     def runs(self) -> Runs: ...
+
+    @property
+    def tokens(self) -> Tokens: ...
 
     def seen_by(self, caller: Caller) -> "Store":
         """The same board with the rights of this caller; whoever is everywhere gets it all.

@@ -81,6 +81,8 @@ INSERT INTO kiwi_nulls (item_key, namespace, columns) SELECT key, namespace, ARR
 INSERT INTO item_runs (namespace, uid, item_key, item_id, version, at, outcome, seconds, who)
 SELECT namespace, gen_random_uuid(), key, id, '1.0.0', now(), 'ok', 1, who
 FROM items, unnest(ARRAY['alice', 'bob', 'cli']) AS each (who);
+INSERT INTO board_tokens (id, name, role, namespaces, digest, created_at)
+SELECT DISTINCT md5(name), name, 'reader', ARRAY[namespace], sha256(name::bytea), now() FROM items;
 """
 """For each item what is not written otherwise: a task for another model, runs, and so on."""
 
@@ -185,6 +187,9 @@ def told(
     connection: psycopg.Connection[Row], relation: str, known: Sequence[Traces]
 ) -> frozenset[str]:
     """Names of the items of which anything is told in this table or view."""
+    [(allowed,)] = connection.execute("SELECT has_table_privilege(%s, 'SELECT')", [relation])
+    if not allowed:
+        return frozenset()
     query = sql.SQL("SELECT to_json(t)::text FROM {} AS t").format(sql.Identifier(relation))
     return named_in("".join(text for (text,) in connection.execute(query)), known)
 

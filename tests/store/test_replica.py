@@ -14,6 +14,7 @@ from pegboard.store.postgres.memory import ON_A_STANDBY, STALE_AFTER, Memory
 TENANT = {"namespace", "host_id"}
 SAME_ON_EVERY_SHARD = {
     "board",
+    "board_tokens",
     "fingerprints",
     "logins",
     "model_choice",

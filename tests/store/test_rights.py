@@ -113,6 +113,23 @@ def test_anon_has_no_right_but_to_read(owner):
     assert rows == []
 
 
+def test_nobody_but_the_owner_and_the_service_may_read_tokens(owner):
+    rows = ask(
+        owner,
+        "SELECT relname, rolname FROM pg_class c CROSS JOIN pg_roles r"
+        " WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v')"
+        " AND rolname IN ('anon', 'authenticated')"
+        " AND NOT has_table_privilege(r.oid, c.oid, 'SELECT')"
+        " ORDER BY 1, 2",
+    )
+    assert rows == [("board_tokens", "anon"), ("board_tokens", "authenticated")]
+    with owner.transaction(force_rollback=True):  # and one who is given the right sees no row
+        owner.execute("GRANT ALL ON board_tokens TO authenticated")
+        with acting(owner, ALICE):
+            assert ask(owner, "SELECT * FROM board_tokens") == []
+            assert ask(owner, "UPDATE board_tokens SET role = 'admin' RETURNING id") == []
+
+
 def test_callers_cannot_make_anything_in_the_schema(owner):
     [granted] = ask(
         owner,

@@ -26,6 +26,7 @@ from pegboard.cli import (
     services,
     serving,
     signing,
+    tokens,
     upkeep,
 )
 from pegboard.errors import EXIT_INTERRUPTED, PegboardError, exit_code
@@ -74,6 +75,7 @@ for command in (
     serving.mcp,
     serving.serve,
     serving.prompt,
+    tokens.token,
     upkeep.status,
     upkeep.worker,
     upkeep.backfill,

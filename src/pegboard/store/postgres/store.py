@@ -22,6 +22,7 @@ from pegboard.store.postgres.models import PostgresModels
 from pegboard.store.postgres.nearest import Nearest
 from pegboard.store.postgres.runs import PostgresRuns
 from pegboard.store.postgres.tasks import PostgresTasks
+from pegboard.store.postgres.tokens import PostgresTokens
 from pegboard.store.postgres.words import Words
 from pegboard.store.queries import load
 
@@ -55,6 +56,7 @@ class PostgresStore:
         self.ledger = PostgresLedger(self.database, memory)
         self.curation = PostgresCuration(self.database)
         self.runs = PostgresRuns(self.database)
+        self.tokens = PostgresTokens(self.database)
 
     def seen_by(self, caller: Caller) -> Store:
         return self

@@ -24,6 +24,7 @@ from pegboard.store.sqlite.ledger import SqliteLedger
 from pegboard.store.sqlite.models import SqliteModels
 from pegboard.store.sqlite.runs import SqliteRuns
 from pegboard.store.sqlite.tasks import SqliteTasks
+from pegboard.store.sqlite.tokens import SqliteTokens
 
 CHECKS = load("sqlite", "check")
 
@@ -47,6 +48,7 @@ class SqliteStore:
         self.ledger = SqliteLedger(self.database)
         self.curation = SqliteCuration(self.database)
         self.runs = SqliteRuns(self.database)
+        self.tokens = SqliteTokens(self.database)
 
     def seen_by(self, caller: Caller) -> Store:
         return self

@@ -1,0 +1,125 @@
+"""Tokens: made, shown once, checked, revoked.
+
+A token reads `pegb_`, its id, `_`, its secret. By the prefix it is known to programs that look for
+lost secrets; by the id its row is found, without a look at the secret.
+"""
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pegboard.calls import Role
+from pegboard.errors import UsageError
+from pegboard.gate.characters import first_forbidden, visible
+from pegboard.gate.namespaces import NAMESPACE_RULE, is_namespace
+from pegboard.ports import Store
+from pegboard.tokens import KeptToken, Token, Tokens
+
+PREFIX = "pegb_"
+SECRET_BYTES = 32
+ID_BYTES = 6
+KEPT_SECONDS = 90 * 86_400.0
+"""So long a token is good, unless somebody says otherwise."""
+LONGEST_NAME = 100
+MOST_NAMESPACES = 100
+TAKEN = frozenset({"local", "cli", "mcp", "python", "http"})
+"""Names that stand for callers without a token."""
+
+_ID = re.compile(r"[0-9a-f]{12}")
+_TOKEN = re.compile(r"pegb_([0-9a-f]{12})_[A-Za-z0-9_-]{43}", re.ASCII)
+_NO_DIGEST = bytes(32)
+
+
+class NewToken(NamedTuple):
+    token: Token
+    text: str
+    """The token itself, which is kept nowhere."""
+
+
+def make_token(
+    store: Store,
+    role: Role,
+    *,
+    namespaces: Sequence[str] = (),
+    name: str = "",
+    seconds: float | None = KEPT_SECONDS,
+) -> NewToken:
+    """With `seconds` None it is good until it is revoked. Raises `UsageError`."""
+    token_id = secrets.token_hex(ID_BYTES)
+    text = f"{PREFIX}{token_id}_{secrets.token_urlsafe(SECRET_BYTES)}"
+    now = store.now()
+    token = Token(
+        token_id,
+        _checked_name(name or f"{role}-{token_id}"),
+        role,
+        _checked_namespaces(namespaces),
+        now,
+        None if seconds is None else now + seconds,
+    )
+    if not store.tokens.add(KeptToken(token, _digest(text))):
+        raise UsageError(
+            f"there is a token named {token.name} already",
+            f"take another name, or end it first: pegboard token revoke {token.name}",
+        )
+    return NewToken(token, text)
+
+
+def looks_like_token(text: str) -> bool:
+    return text.startswith(PREFIX)
+
+
+def check_token(tokens: Tokens, text: str, now: float) -> Token | None:
+    """What is known of this token; None if it is not good, or no longer."""
+    said = _TOKEN.fullmatch(text)
+    kept = tokens.find(said[1]) if said else None
+    # In constant time, and also where there is nothing to compare with.
+    same = hmac.compare_digest(_digest(text), kept.digest if kept else _NO_DIGEST)
+    return kept.token if kept and same and not kept.token.expired(now) else None
+
+
+def still_good(tokens: Tokens, token_id: str, now: float) -> Token | None:
+    """The same for one that was checked before."""
+    kept = tokens.find(token_id)
+    return kept.token if kept and not kept.token.expired(now) else None
+
+
+def revoke_token(store: Store, which: str) -> Token:
+    """By id or name. Raises `UsageError`."""
+    found = [each for each in store.tokens.listed() if which in (each.id, each.name)]
+    if not found:
+        raise UsageError(
+            f"there is no token {visible(which)[:LONGEST_NAME]}", "see them: pegboard token list"
+        )
+    store.tokens.remove(found[0].id)
+    return found[0]
+
+
+def _digest(text: str) -> bytes:
+    # Slow hashes are for passwords, which can be guessed. A secret of 256 random bits cannot be, so
+    # whoever has the hash gains nothing from its being quick, and every request is answered sooner.
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def _checked_name(name: str) -> str:
+    if len(name) > LONGEST_NAME:
+        raise UsageError(f"the name has {len(name)} characters; at most {LONGEST_NAME} are allowed")
+    if forbidden := first_forbidden(name):
+        raise UsageError(f"the name contains {forbidden}, which a reader cannot see", "remove it")
+    if name != " ".join(name.split()):
+        raise UsageError(f"{name!r} is no name", "leave out space around it, tabs and line breaks")
+    if name in TAKEN or _ID.fullmatch(name):
+        raise UsageError(f"{name} is no name for a token, it means something else", "take another")
+    return name
+
+
+def _checked_namespaces(namespaces: Sequence[str]) -> tuple[str, ...]:
+    for each in namespaces:
+        if not is_namespace(each):
+            raise UsageError(f"{visible(each)[:80]!r} is no namespace", NAMESPACE_RULE)
+    chosen = tuple(dict.fromkeys(namespaces))
+    if len(chosen) > MOST_NAMESPACES:
+        raise UsageError(f"{len(chosen)} namespaces; at most {MOST_NAMESPACES} are allowed")
+    return chosen

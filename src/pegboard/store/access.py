@@ -1,0 +1,30 @@
+"""A token as every store keeps it."""
+
+import json
+
+from pegboard.calls import Role
+from pegboard.store.rows import readable
+from pegboard.tokens import Token
+
+
+def read_token(
+    token_id: str,
+    name: str,
+    role: str,
+    namespaces: object,
+    created_at: float,
+    expires_at: float | None,
+    used_at: float | None,
+) -> Token:
+    """From the columns of its row."""
+    with readable(f"token {token_id}"):
+        members = _texts(namespaces)
+        return Token(token_id, name, Role(role), members, created_at, expires_at, used_at)
+
+
+def _texts(found: object) -> tuple[str, ...]:
+    """From an array, or from the JSON of one."""
+    listed = json.loads(found) if isinstance(found, str) else found
+    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+        raise TypeError(f"{str(found)[:60]} is no list of names")
+    return tuple(listed)

@@ -1,0 +1,50 @@
+"""The tokens of a PostgreSQL board."""
+
+from pegboard.store.access import read_token
+from pegboard.store.postgres.database import Connection, Database, run
+from pegboard.store.postgres.rows import sayable
+from pegboard.store.queries import load
+from pegboard.tokens import KeptToken, Token
+
+SQL = load("postgres", "tokens")
+
+
+class PostgresTokens:
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def add(self, kept: KeptToken) -> bool:
+        token = kept.token
+        params: dict[str, object] = {
+            "id": token.id,
+            "name": token.name,
+            "role": token.role.value,
+            "namespaces": list(token.namespaces),
+            "digest": kept.digest,
+            "created_at": token.created_at,
+            "expires_at": token.expires_at,
+        }
+
+        def work(tx: Connection) -> bool:
+            run(tx, SQL["add"], params)
+            return run(tx, SQL["added"], params) == [(True,)]
+
+        return self._db.write(work, changes=False)
+
+    def find(self, token_id: str) -> KeptToken | None:
+        if not sayable([token_id]):
+            return None
+        for digest, *row in self._db.rows(SQL["find"], {"id": token_id}, prepare=True):
+            return KeptToken(read_token(*row), bytes(digest))
+        return None
+
+    def listed(self) -> list[Token]:
+        return [read_token(*row) for row in self._db.rows(SQL["listed"])]
+
+    def remove(self, token_id: str) -> None:
+        if sayable([token_id]):
+            self._db.write(lambda tx: run(tx, SQL["remove"], {"id": token_id}), changes=False)
+
+    def used(self, token_id: str, at: float) -> None:
+        params: dict[str, object] = {"id": token_id, "at": at}
+        self._db.write(lambda tx: run(tx, SQL["used"], params), changes=False)

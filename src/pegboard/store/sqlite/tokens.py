@@ -1,0 +1,44 @@
+"""The tokens of a SQLite board."""
+
+from pegboard.store.access import read_token
+from pegboard.store.queries import load
+from pegboard.store.rows import kept_text
+from pegboard.store.sqlite.database import Database, Value, in_list
+from pegboard.tokens import KeptToken, Token
+
+SQL = load("sqlite", "tokens")
+
+
+class SqliteTokens:
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def add(self, kept: KeptToken) -> bool:
+        token = kept.token
+        params: dict[str, Value] = {
+            "id": token.id,
+            "name": token.name,
+            "role": token.role.value,
+            "namespaces": in_list(token.namespaces),
+            "digest": kept.digest,
+            "created_at": token.created_at,
+            "expires_at": token.expires_at,
+        }
+        with self._db.write() as tx:
+            return bool(list(tx.execute(SQL["add"], params)))
+
+    def find(self, token_id: str) -> KeptToken | None:
+        for digest, *row in self._db.rows(SQL["find"], {"id": kept_text(token_id)}):
+            return KeptToken(read_token(*row), digest)
+        return None
+
+    def listed(self) -> list[Token]:
+        return [read_token(*row) for row in self._db.rows(SQL["listed"])]
+
+    def remove(self, token_id: str) -> None:
+        with self._db.write() as tx:
+            tx.execute(SQL["remove"], {"id": kept_text(token_id)})
+
+    def used(self, token_id: str, at: float) -> None:
+        with self._db.write() as tx:
+            tx.execute(SQL["used"], {"id": token_id, "at": at})
