@@ -1,10 +1,15 @@
-"""describe, deactivate, activate, history, links and rejections."""
+"""describe, tag, deactivate, activate, delete, history, links and rejections."""
 
 import getpass
 import io
 import sys
 
+import click
 import pytest
+
+from making import make_item
+from pegboard.app import Pegboard
+from pegboard.model import CREATED, ItemId
 
 REFUND = "mcptools:payments:refund_payment"
 SAID = "Give a customer their money back."
@@ -124,6 +129,160 @@ def test_what_is_gone_meanwhile_is_said_when_it_is_switched_on(pegboard, board, 
     tools.path("payments/refund_payment").unlink()
     pegboard("sync")
     assert "gone from its source" in pegboard("activate", REFUND).out
+
+
+# tag
+
+
+def test_tags_are_shown_set_found_and_reset(pegboard, board):
+    assert pegboard("tag", REFUND).out.splitlines() == [
+        *(REFUND, "  no tags", "  as its source tags it")
+    ]
+    ran = pegboard("tag", "refund_payment", "--set", "money, undo it")
+    assert ran.out.splitlines() == [
+        *(REFUND, "  money, undo it", "  tagged by mia, just now; its source says: no tags")
+    ]
+    assert pegboard("search", "undo", "--mode", "bm25", "--tag", "money").code == 0
+    assert pegboard("sync", "--full", "--json").code == 0
+    told = pegboard("tag", REFUND, "--json").json
+    assert told.pop("tags_override_at") > 0
+    assert told == {
+        "id": REFUND,
+        "namespace": "public",
+        "tags": ["money", "undo it"],
+        "imported_tags": [],
+        "tags_override": True,
+        "tags_override_by": "mia",
+    }
+    [line] = [each for each in pegboard("show", REFUND).out.splitlines() if "  tags " in each]
+    assert line.endswith("money, undo it (tagged by mia, just now; its source says: no tags)")
+    shown = pegboard("show", REFUND, "--json").json
+    assert (shown["item"]["tags"], shown["imported_tags"]) == (["money", "undo it"], [])
+    assert (shown["tags_override"], shown["tags_override_by"]) == (True, "mia")
+    told = pegboard("tag", REFUND, "--reset", "--by", "ben", "--json").json
+    assert (told["tags"], told["tags_override"]) == ([], False)
+    assert pegboard("search", "undo", "--mode", "bm25").code == 1
+    lines = pegboard("history", REFUND).out.splitlines()
+    assert [line.split("  ", 1)[1] for line in lines] == [
+        "reset by ben: tags",
+        "tagged by mia: money, undo it",
+    ]
+    assert "5 ready, 0 pending" in pegboard("status").out
+    assert pegboard("doctor").code == 0
+
+
+def test_an_item_can_be_said_to_have_no_tags(pegboard, board):
+    told = pegboard("tag", REFUND, "--set", " ", "--json").json
+    assert (told["tags"], told["tags_override"]) == ([], True)
+    assert "  no tags\n  tagged by mia" in pegboard("tag", REFUND).out
+    assert "none (tagged by mia" in pegboard("show", REFUND).out
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (("--set", "x", "--reset"), "do not go together"),
+        (("--set", "a,,b"), "a tag is empty"),
+        (("--set", "a\u202eb"), "cannot see"),
+        (("--set", ",".join(map(str, range(101)))), "101 entries; at most 100"),
+        (("--set", "x" * 2_001), "2,001 characters"),
+    ],
+)
+def test_tags_that_cannot_be_taken_are_refused(pegboard, board, args, told):
+    ran = pegboard("tag", REFUND, *args)
+    assert (ran.code, told in ran.err) == (2, True), ran.err
+    assert pegboard("tag", REFUND, "--json").json["tags_override"] is False
+
+
+def test_an_item_that_is_not_there_cannot_be_tagged_or_deleted(pegboard, board):
+    assert pegboard("tag", "nothing", "--set", "x").code == 7
+    assert pegboard("delete", "nothing", "--yes").code == 7
+
+
+# delete
+
+
+@pytest.fixture
+def made(pegboard, board, desk):
+    """A tool that was made on the board; its id."""
+    (desk / "fold.py").write_text('def run(sheet: str):\n    """Fold a crane."""\n', "utf-8")
+    told = pegboard("create", "fold.py", "--category", "paper", "--anyway", "--json").json
+    assert told["state"] == "created", told
+    return told["id"]
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Somebody who answers."""
+
+    def answer(line):
+        typed = io.StringIO(line)
+        typed.isatty = lambda: True
+        monkeypatch.setattr(sys, "stdin", typed)
+
+    return answer
+
+
+def test_what_was_made_here_is_deleted_and_its_history_says_by_whom(pegboard, made):
+    ran = pegboard("delete", made, "--yes", "--by", "ben")
+    assert (ran.code, ran.out) == (0, f"removed {made}\n")
+    assert pegboard("show", made).code == 7
+    assert pegboard("search", "crane", "--mode", "bm25").code == 1
+    assert "removed by ben" in pegboard("history", made).out
+    assert pegboard("delete", made, "--yes").code == 7
+    assert pegboard("doctor").code == 0
+
+
+def test_whoever_is_at_a_terminal_is_asked(pegboard, made, terminal):
+    terminal("n\n")
+    ran = pegboard("delete", made)
+    assert (ran.code, ran.out) == (0, "nothing was removed\n")
+    assert f"Remove {made} for good, with all of its versions?" in ran.err
+    terminal("n\n")
+    assert pegboard("delete", made, "--json").json["removed"] is False
+    terminal("y\n")
+    told = pegboard("delete", made, "--json").json
+    assert told == {"id": made, "namespace": "public", "removed": True}
+    assert pegboard("show", made).code == 7
+
+
+def test_where_nobody_can_be_asked_nothing_is_deleted(pegboard, made, monkeypatch):
+    for nobody in (io.StringIO("y\n"), None):
+        monkeypatch.setattr(sys, "stdin", nobody)
+        ran = pegboard("delete", made)
+        assert (ran.code, "--yes removes it" in ran.err) == (2, True), ran.err
+    assert pegboard("show", made).code == 0
+
+
+def test_what_changes_while_one_is_asked_is_not_deleted(pegboard, made, terminal, monkeypatch):
+    terminal("y\n")
+
+    def meanwhile(*_, **__):
+        with Pegboard.open() as other:
+            other.curate.tag(made, ["mine"], "ben")
+        return True
+
+    monkeypatch.setattr(click, "confirm", meanwhile)
+    ran = pegboard("delete", made)
+    assert (ran.code, "has changed since you looked at it" in ran.err) == (10, True), ran.err
+    assert pegboard("tag", made, "--json").json["tags"] == ["mine"]
+
+
+def test_what_a_source_brings_is_not_deleted_nor_asked_about(pegboard, board, terminal):
+    terminal("y\n")
+    ran = pegboard("delete", REFUND)
+    assert (ran.code, "Remove" in ran.err) == (2, False)
+    assert f"pegboard deactivate {REFUND}" in ran.err
+    assert pegboard("show", REFUND).code == 0
+
+
+def test_tags_and_deletion_on_postgres(there, postgres_store):
+    made = make_item("fold", id=ItemId("created:paper:fold"), source=CREATED)
+    postgres_store.items.put([made], None)
+    assert there("tag", made.id, "--set", "money", "--json").json["tags"] == ["money"]
+    assert there("delete", made.id, "--yes", "--json").json["removed"] is True
+    assert there("show", made.id).code == 7
+    assert there("doctor").code == 0
 
 
 # history

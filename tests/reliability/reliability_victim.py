@@ -3,6 +3,7 @@
 It says on standard output what it has come to, and waits on standard input to be let go on.
 """
 
+import itertools
 import random
 import signal
 import sys
@@ -15,9 +16,10 @@ from pegboard import Pegboard
 from pegboard.board.worker import Worker, WorkerSettings
 from pegboard.cli.shared import stop_on_signals
 from pegboard.content import Version
+from pegboard.curation import Edit
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import EXIT_INTERRUPTED
-from pegboard.model import Item, ItemId, Vector
+from pegboard.model import CREATED, Item, ItemId, Vector
 from pegboard.store.opening import open_store
 from pegboard.store.sqlite.store import SqliteStore
 
@@ -121,6 +123,22 @@ def rewrite_one_item(board: str) -> None:
                 say("writing")
 
 
+def edit_one_item(board: str, who: str) -> None:
+    """One item, again and again in other words, removed and made anew, until it is killed."""
+    store, target = open_store(board), HashedEmbedder(256).fingerprint
+    for number in itertools.count(1):
+        item = _versioned(number)._replace(source=CREATED, tags=(f"tag{number}",))
+        store.items.put([item], target)
+        entry = store.items.get(item.id, item.namespace)
+        assert entry is not None
+        said = Edit(description=f"Said {number}.", tags=(f"said{number}",), active=False)
+        for edit in (said, said._replace(active=True), Edit(description=None, tags=None)):
+            store.curation.edit(entry, edit, f"{who} {number}", target)
+        assert store.curation.remove(entry, f"{who} {number}")
+        if number == 1:
+            say("editing")
+
+
 def _versioned(number: int) -> Item:
     return Item(
         id=ItemId("mcptools:demo:moving"),
@@ -155,6 +173,7 @@ ROLES: dict[str, Callable[..., None]] = {
         sync_often,
         search_often,
         rewrite_one_item,
+        edit_one_item,
         stop_while_idle,
     )
 }

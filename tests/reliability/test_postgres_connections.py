@@ -18,6 +18,7 @@ from reliability_parts import (
 )
 
 from pegboard.app import Pegboard
+from pegboard.curation import Edit, etag
 from pegboard.errors import BoardUnreachable
 from pegboard.settings import EmbedSettings, Settings
 from pegboard.store.postgres.store import PostgresStore
@@ -157,6 +158,32 @@ def test_a_put_whose_answer_was_lost_is_made_once(lossy: PostgresStore) -> None:
 
     assert report.added + report.unchanged == 2
     assert len(tasks(lossy)) == 12
+    assert lossy.check() == []
+
+
+def test_an_edit_whose_answer_was_lost_is_made_once_and_nobody_was_in_its_way(
+    filled: PostgresStore, request
+) -> None:
+    seen = filled.items.page(0, 1)[0]
+    lossy = request.getfixturevalue("lossy")
+
+    said = Edit(description="Mine.", tags=("mine",), active=False)
+    entry = lossy.curation.edit(seen, said, "mia", TARGET, etag(seen))
+
+    assert entry is not None
+    assert (entry.item.description, entry.item.tags, entry.active) == ("Mine.", ("mine",), False)
+    assert len(lossy.curation.history(seen.item.id)) == 3
+    assert lossy.check() == []
+
+
+def test_a_removal_whose_answer_was_lost_is_a_removal(filled: PostgresStore, request) -> None:
+    seen = filled.items.page(0, 1)[0]
+    lossy = request.getfixturevalue("lossy")
+
+    assert lossy.curation.remove(seen, "mia", etag(seen)) is True
+
+    assert len(lossy.curation.history(seen.item.id)) == 1
+    assert lossy.curation.remove(seen, "mia") is False
     assert lossy.check() == []
 
 

@@ -4,6 +4,7 @@ import threading
 import time
 from contextlib import closing
 
+import psycopg
 import pytest
 from blobs_parts import LARGE, content_of, with_file
 from hypothesis import given, settings
@@ -41,6 +42,8 @@ from pegboard.model import (
 from pegboard.runs import Run
 from pegboard.store.blobs.folder import FolderBlobs
 from pegboard.store.opening import open_store
+from pegboard.store.postgres.opening import upgrade
+from pegboard.store.postgres.store import PostgresStore
 from pegboard.store.sqlite.store import SqliteStore
 from pegboard.text import embedding_text
 
@@ -206,6 +209,20 @@ def test_tags_that_cannot_be_read_are_told_with_the_id(sqlite_store, spoiled):
     key = sqlite_store.items.named("other")[0].key
     assert list(sqlite_store.index.entries([key - 1, key])) == [key]
     assert [said for said in sqlite_store.check() if said.startswith(f"{SEND.id} cannot be read")]
+
+
+def test_a_server_from_before_people_gave_tags_has_those_of_its_sources(empty_database):
+    upgrade(empty_database, "here", through=8)
+    with psycopg.connect(empty_database) as connection:
+        connection.execute(
+            "INSERT INTO items (id, name, source, tags) VALUES ('x:y:z', 'z', 'x', '{post}')"
+        )
+    assert upgrade(empty_database, "here")[0] == "0009_rights_of_editing"
+    with closing(PostgresStore(empty_database)) as store:
+        entry = store.items.get(ItemId("x:y:z"), "public")
+        assert (entry.imported_tags, entry.tags_override) == (("post",), False)
+        assert store.curation.edit(entry, Edit(tags=("money",)), "mia", None).tags_override
+        assert store.curation.edit(entry, Edit(tags=None), "mia", None).item == entry.item
 
 
 # Several decisions at once.

@@ -514,14 +514,15 @@ def test_whoever_vouches_for_them_gets_the_vectors_that_fit(small):
     assert again.embeddings["taken"] == 0
 
 
-def edit(url: str, item_id: ItemId, description: str) -> str:
-    """Give it another description on the board, as a person does; the hash of its text."""
-    ask(
-        url,
-        "UPDATE items SET description = %s, manual_override = true WHERE id = %s",
-        description,
-        item_id,
-    )
+EDITS = {
+    "description": "description = 'Something that no old row says.', manual_override = true",
+    "tags": "tags = '{mine}', imported_tags = tags",
+}
+
+
+def edit(url: str, item_id: ItemId, field: str) -> str:
+    """Say something else of it on the board, as a person does; the hash of its text."""
+    ask(url, f"UPDATE items SET {EDITS[field]} WHERE id = %s", item_id)
     with closing(PostgresStore(url)) as store:
         entry = store.items.get(item_id, "public")
         assert entry is not None
@@ -530,12 +531,13 @@ def edit(url: str, item_id: ItemId, description: str) -> str:
         return source_hash(text)
 
 
+@pytest.mark.parametrize("field", EDITS)
 @pytest.mark.parametrize("changed", [False, True])
-def test_a_vector_of_the_old_text_does_not_hang_on_what_was_edited_since(small, changed):
+def test_a_vector_of_the_old_text_does_not_hang_on_what_was_edited_since(small, changed, field):
     old, new = small
     move(old, new)
     item_id = ItemId("kiwi:git:create_issue_0")
-    said = edit(new, item_id, "Something that no old row says.")
+    said = edit(new, item_id, field)
     if changed:
         ask(old, "UPDATE scripts SET download_count = 77 WHERE id = %s", uid("script", 0))
     planned = move(old, new, vouched=Vouched(whatever_text=True), dry_run=True)

@@ -10,6 +10,7 @@ from pegboard.app import Pegboard
 from pegboard.board.find import Ask, FindSettings, find
 from pegboard.calls import OnChange, Outcome
 from pegboard.content import Version
+from pegboard.curation import Edit
 from pegboard.model import Filters, Mode, PutReport
 from pegboard.runs import Run
 from pegboard.settings import EmbedSettings, Settings
@@ -189,5 +190,24 @@ def test_a_board_from_before_runs_remembers_them_and_keeps_the_version_it_has(tm
     store.items.put([item._replace(version=Version("1.1.0", "new"))], None)
     assert [line.number for line in store.items.versions(item.id, "public")] == ["1.1.0", "1.0.0"]
     assert store.items.version(item.id, "public", "1.0.0") == item.version
+    assert store.check() == []
+    store.close()
+
+
+def test_a_board_from_before_people_gave_tags_has_those_of_its_sources_and_takes_others(tmp_path):
+    item = make_item("send", tags=("post",))
+    connection = _made(tmp_path / "board.db", 10)
+    _put_as_of_old(connection, 1, item, TEXT_VERSION)
+    connection.close()
+    store = SqliteStore(tmp_path / "board.db")
+    entry = entry_of(store, item)
+    assert (entry.imported_tags, entry.tags_override, entry.tags_override_at) == (
+        *(("post",), False),
+        None,
+    )
+    store.curation.edit(entry, Edit(tags=("money",)), "mia", None)
+    store.items.put([item], None)
+    assert entry_of(store, item).item.tags == ("money",)
+    assert store.curation.edit(entry, Edit(tags=None), "mia", None).item == item
     assert store.check() == []
     store.close()

@@ -240,10 +240,13 @@ ON_POSTGRES = ON_BOTH | {
     "drift_at": "20000-01-01",
     "created_at": "0044-03-15 BC",
     "tags": "{NULL}",
+    "imported_tags": "{NULL}",
+    "tags_override_at": "infinity",
     "examples": "{{a},{b}}",
 }
 ON_SQLITE = ON_BOTH | {
     "tags": "[null]",
+    "imported_tags": "[1]",
     "examples": '[["a"]]',
     "aliases": "{",
 }
