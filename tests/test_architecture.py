@@ -42,7 +42,13 @@ ONLY = {ROOT: {"app"}, "__main__": {"cli"}, "pytools": {"cli"}}
 
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
-CATCH_ALL = ("board/worker.py", "board/keeping.py", "cli/main.py", "serve/http/", "serve/web/visits.py")
+CATCH_ALL = (
+    "board/worker.py",
+    "board/keeping.py",
+    "cli/main.py",
+    "serve/http/",
+    "serve/web/visits.py",
+)
 READS_ENVIRONMENT = ("app.py", "config.py")
 LOADS_LATE = {
     "app.py": ("board",),

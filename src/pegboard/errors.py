@@ -27,6 +27,7 @@
     ├── NotTrusted             a signature is missing, or not to be believed
     ├── NotAllowed             whoever asks may not do this
     │   └── NotSignedIn        who asks is not known: no token, or none that is good
+    ├── ProviderUnavailable    the identity provider does not answer
     ├── ChangedMeanwhile       the item is no longer what the change was meant for
     ├── TooLarge               a request is larger than is allowed
     ├── TooMany                there were too many requests in a short time
@@ -157,6 +158,10 @@ class NotAllowed(PegboardError):
 
 class NotSignedIn(NotAllowed):
     """A token is needed."""
+
+
+class ProviderUnavailable(PegboardError):
+    """The identity provider cannot be asked."""
 
 
 class ChangedMeanwhile(PegboardError):

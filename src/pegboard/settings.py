@@ -209,7 +209,12 @@ class ServeSettings:
         personal=True,
     )
     public_url: str = setting(
-        "", "where clients reach it, if not at host and port: https://tools.example.com"
+        "",
+        "where clients reach it, if not at host and port: https://tools.example.com",
+        personal=True,
+    )
+    hosts: str = setting(
+        "", "further names that it is reached by, with commas: tools.internal:8420", personal=True
     )
     issuer: str = setting("", "identity provider whose tokens are believed", personal=True)
     audience: str = setting("", "what such tokens must be meant for", personal=True)

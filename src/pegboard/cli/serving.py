@@ -1,6 +1,7 @@
 """Commands for agents: mcp, prompt. What serves is loaded only when it is to serve."""
 
 import logging
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -92,6 +93,11 @@ def _served(profile: str, board: str | None) -> Iterator[Served]:
 @click.option(
     "--open", "opened", is_flag=True, help="Programs of this machine need no token, as admins."
 )
+@click.option(
+    "--print-link",
+    is_flag=True,
+    help="Print a link that signs in a browser once, as on a terminal.",
+)
 @click.option("--no-sync", is_flag=True, help="Serve the board as it is.")
 @click.option("--no-watch", is_flag=True, help="Do not follow changes of files.")
 @board_option
@@ -99,6 +105,7 @@ def serve(
     host: str | None,
     port: int | None,
     opened: bool,
+    print_link: bool,
     no_sync: bool,
     no_watch: bool,
     board: str | None,
@@ -107,7 +114,8 @@ def serve(
     from pegboard.live import kept
     from pegboard.serve.http.gateway import Gateway
     from pegboard.serve.http.running import run_http
-    from pegboard.serve.http.signin import LocalSignIn
+    from pegboard.serve.http.signin import make_sign_in
+    from pegboard.serve.http.starting import refuse_open_doors, welcome
     from pegboard.serve.stdio import end_process
 
     logging.basicConfig(level=logging.WARNING, format="pegboard: %(message)s")
@@ -115,9 +123,16 @@ def serve(
     flags = {name: value for name, value in said.items() if value not in (None, "")}
     with Pegboard.open(board, create=board is None, **flags) as pegboard:
         found = pegboard.settings.serve
-        gateway = Gateway(pegboard, LocalSignIn(found.loopback))
+        refuse_open_doors(pegboard, found)
+        sign_in = make_sign_in(pegboard, found)
+        link = print_link or sys.stderr.isatty()
+
+        def tell(port: int) -> None:
+            for line in welcome(sign_in, port, link=link):
+                click.echo(f"pegboard: {line}", err=True)
+
         with kept(pegboard, sync=not no_sync, watch=not no_watch):
-            run_http(gateway, found.host, found.port)
+            run_http(Gateway(pegboard, sign_in), found.host, found.port, tell)
     end_process()
 
 

@@ -17,7 +17,8 @@ from pegboard.serve.http.asking import read_body, read_query
 from pegboard.serve.http.document import document
 from pegboard.serve.http.gateway import Gateway
 from pegboard.serve.http.paths import decoded, pattern, spelled
-from pegboard.serve.http.problems import Declined, problem, told
+from pegboard.serve.http.problems import Declined, told
+from pegboard.serve.http.refusals import refusal
 from pegboard.serve.http.replies import reply
 from pegboard.serve.http.routes import ROUTES
 from pegboard.serve.http.table import Asked, Route, Wanted
@@ -84,7 +85,8 @@ class Place(BaseRoute):
             path = decoded(request.scope["pegboard.path"])
             return await answered(route, self._gateway, request, path)
         except PegboardError as error:
-            return problem(error)
+            role = route.role if route else None
+            return refusal(error, request, self._gateway.sign_in, role)
         except Declined as declined:
             return declined.response()
         except ClientDisconnect:

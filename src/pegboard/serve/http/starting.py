@@ -1,0 +1,45 @@
+"""What must be so before the gateway listens, and what it says when it does."""
+
+from collections.abc import Sequence
+
+from pegboard.app import Pegboard
+from pegboard.errors import ConfigError
+from pegboard.serve.http.access import sign_in_link
+from pegboard.serve.http.signin import BoardSignIn
+from pegboard.serve.http.site import as_address, is_loopback
+from pegboard.settings import ServeSettings
+
+
+def refuse_open_doors(board: Pegboard, settings: ServeSettings) -> None:
+    """Raises `ConfigError` if others than this machine could come, and nobody would ask who."""
+    if is_loopback(settings.host):
+        return
+    where = settings.host or "every address"
+    if settings.loopback != "off":
+        raise ConfigError(
+            f"serve.loopback is {settings.loopback!r}, but {where} is reached by other machines",
+            "leave it off (and --open out), or listen on 127.0.0.1",
+        )
+    now = board.store.now()
+    if not settings.issuer and all(each.expired(now) for each in board.store.tokens.listed()):
+        raise ConfigError(
+            f"{where} is reached by other machines, and there is no token that is good",
+            "make one with: pegboard token new --role admin; or set serve.issuer",
+        )
+
+
+def welcome(sign_in: BoardSignIn, port: int, *, link: bool) -> Sequence[str]:
+    """Lines for the person who started it: where it is, and how to get in."""
+    settings, site = sign_in.settings, sign_in.site
+    address = as_address(settings.host)
+    host = f"[{address}]" if address and address.version == 6 else settings.host or "0.0.0.0"  # noqa: S104 (told, not listened on)
+    here = f"http://{host}:{port}"
+    lines = [f"serving at {site.public or here}" + (f" ({here})" if site.public else "")]
+    if settings.loopback != "off":
+        lines.append(f"programs of this machine need no token: each is {settings.loopback}")
+    else:
+        provider = f", or one of {settings.issuer}" if settings.issuer else ""
+        lines.append(f"a token is needed (pegboard token new){provider}")
+    if link and site.on_loopback:
+        lines.append(f"in a browser, once and for ten minutes: {sign_in_link(sign_in, here)}")
+    return lines
