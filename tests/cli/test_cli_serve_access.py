@@ -65,6 +65,16 @@ def test_with_a_token_open_doors_are_refused_all_the_same(pegboard, board, monke
     assert "'reader'" in ran.err
 
 
+@pytest.mark.parametrize("name", ["PUBLIC_URL", "HOSTS"])
+def test_behind_a_proxy_nobody_is_let_in_for_being_local(pegboard, board, monkeypatch, name):
+    """Some proxies do not say that they are one."""
+    place = "https://tools.example.com" if name == "PUBLIC_URL" else "tools.example.com"
+    monkeypatch.setenv(f"PEGBOARD_SERVE_{name}", place)
+    ran = pegboard("serve", "--open")
+    assert ran.code == 3
+    assert "tools.example.com" in ran.err
+
+
 WRONG = {
     "PEGBOARD_SERVE_PUBLIC_URL": "tools.example.com",
     "PEGBOARD_SERVE_HOSTS": "http://x",

@@ -1,6 +1,7 @@
 """Who asks, by tokens of the board and from this machine."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from signin_parts import Clock, serving
@@ -181,6 +182,21 @@ def test_a_board_that_does_not_answer_is_no_fault_of_the_token(shared, monkeypat
     monkeypatch.undo()
     assert shared.get(token=made.text).status_code == 200
     assert len(shared.sign_in.failures) == 0
+
+
+def test_many_at_once_are_each_told_who_they_are(shared):
+    made = [new_token(shared) for _ in range(4)]
+
+    def ask(number):
+        token = WRONG if number % 10 == 9 else made[number % 4].text
+        answer = shared.get(token=token)
+        said = answer.json().get("subject")
+        return answer.status_code, said, made[number % 4].token.name if token != WRONG else None
+
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(ask, range(160)))
+    assert all(said == name for _, said, name in answers)
+    assert [code for code, *_ in answers].count(200) == 144
 
 
 # When a token was used.

@@ -33,13 +33,16 @@ class Failures:
     def too_many(self, host: str) -> bool:
         return self._present(_network(host)) >= MOST_AT_ONCE
 
-    def add(self, host: str) -> None:
+    def add(self, host: str) -> bool:
+        """Says whether it was the one that made them too many."""
         network = _network(host)
-        failures = min(self._present(network) + 1, MOST_AT_ONCE)
+        before = self._present(network)
+        failures = min(before + 1, MOST_AT_ONCE)
         self._counts[network] = _Count(failures, self._clock())
         self._counts.move_to_end(network)
         if len(self._counts) > MOST_ADDRESSES:
             self._counts.popitem(last=False)
+        return before < MOST_AT_ONCE <= failures
 
     def _present(self, network: str) -> float:
         found = self._counts.get(network)

@@ -7,7 +7,13 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
 from pegboard.calls import Role
-from pegboard.errors import NotAllowed, NotSignedIn, PegboardError, TooMany
+from pegboard.errors import (
+    NotAllowed,
+    NotSignedIn,
+    PegboardError,
+    ProviderUnavailable,
+    TooMany,
+)
 from pegboard.serve.http.claims import SCOPE
 from pegboard.serve.http.failures import WAIT_SECONDS
 from pegboard.serve.http.gateway import SignIn
@@ -30,7 +36,7 @@ def refusal(
     headers: dict[str, str] = {}
     if status_of(error) in (401, 403) and isinstance(error, NotAllowed):
         headers["WWW-Authenticate"] = challenge(error, connection, sign_in, role)
-    elif isinstance(error, TooMany):
+    elif isinstance(error, TooMany | ProviderUnavailable):
         headers["Retry-After"] = str(WAIT_SECONDS)
     return problem(error, headers)
 

@@ -127,7 +127,8 @@ class BoardSignIn:
             return await self._checked(digest, text)
         except NotSignedIn:
             self._known.pop(digest, None)
-            self.failures.add(host)
+            if self.failures.add(host):
+                log.warning("%s brings tokens that are not good, again and again", host)
             raise
 
     async def _checked(self, digest: bytes, text: str) -> SignedIn:

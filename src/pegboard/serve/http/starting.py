@@ -6,26 +6,36 @@ from pegboard.app import Pegboard
 from pegboard.errors import ConfigError
 from pegboard.serve.http.access import sign_in_link
 from pegboard.serve.http.signin import BoardSignIn
-from pegboard.serve.http.site import as_address, is_loopback
+from pegboard.serve.http.site import Site, as_address, is_loopback, read_place, site_of
 from pegboard.settings import ServeSettings
 
 
 def refuse_open_doors(board: Pegboard, settings: ServeSettings) -> None:
     """Raises `ConfigError` if others than this machine could come, and nobody would ask who."""
-    if is_loopback(settings.host):
-        return
+    site = site_of(settings)
     where = settings.host or "every address"
-    if settings.loopback != "off":
+    if settings.loopback != "off" and (others := _reached_by_others(site)):
+        # Not every proxy says that it is one: to us, all that it passes on may seem to be local.
         raise ConfigError(
-            f"serve.loopback is {settings.loopback!r}, but {where} is reached by other machines",
-            "leave it off (and --open out), or listen on 127.0.0.1",
+            f"serve.loopback is {settings.loopback!r}, but {others} is reached by other machines",
+            "leave it off (and --open out), or listen on 127.0.0.1 without a public address",
         )
+    if site.on_loopback:
+        return
     now = board.store.now()
     if not settings.issuer and all(each.expired(now) for each in board.store.tokens.listed()):
         raise ConfigError(
             f"{where} is reached by other machines, and there is no token that is good",
             "make one with: pegboard token new --role admin; or set serve.issuer",
         )
+
+
+def _reached_by_others(site: Site) -> str:
+    """A name or address of the gateway that leads here from elsewhere."""
+    public = read_place(site.public.rpartition("://")[2])
+    names = [site.bound or "every address", *([public.host] if public else [])]
+    names += [each.host for each in site.places]
+    return next((each for each in names if not is_loopback(each)), "")
 
 
 def welcome(sign_in: BoardSignIn, port: int, *, link: bool) -> Sequence[str]:
