@@ -48,7 +48,8 @@ class Curating:
         """
         entry = self.chosen(name) if isinstance(name, str) else name
         wanted, signed = _admitted(edit), _word("by", by)
-        if edit.active is True and entry.off_at is None and not entry.active:
+        in_vain = edit.active is True and entry.off_at is None and not entry.active
+        if in_vain and expected in (None, etag(entry)):
             raise UsageError(f"{entry.item.id} was not switched off", _why_hidden(entry))
         done = self._store.curation.edit(entry, wanted, signed, self._target(), expected)
         return _still(entry.item.id, done)
@@ -128,8 +129,8 @@ def _readings(name: str) -> Iterator[tuple[str, ItemId]]:
 
 
 def _admitted(edit: Edit) -> Edit:
-    """The edit, if the gate lets through what it says. Each tag counts once."""
-    said: dict[str, object] = {"id": "edited", "name": "edited"}
+    """The edit, if the gate lets through what it says."""
+    said: dict[str, object] = {}
     if isinstance(edit.description, str):
         if not edit.description.strip():
             raise UsageError("the description is empty", "give a text, or reset it to the source's")
@@ -137,9 +138,11 @@ def _admitted(edit: Edit) -> Edit:
     if edit.tags is not None and edit.tags is not KEEP:
         edit = edit._replace(tags=_each_once(edit.tags))
         said["tags"] = edit.tags
-    verdict = admit(Candidate(source="", origin="", origin_hash="", fields=said))
-    if isinstance(verdict, Rejection):
-        raise UsageError(verdict.reason)
+    if said:
+        fields = {"id": "edited", "name": "edited"} | said
+        verdict = admit(Candidate(source="", origin="", origin_hash="", fields=fields))
+        if isinstance(verdict, Rejection):
+            raise UsageError(verdict.reason)
     if edit.reason and edit.active is not False:
         raise UsageError("there is a reason, but nothing is switched off", "leave it out")
     return edit._replace(reason=_word("reason", edit.reason))

@@ -26,13 +26,17 @@ class Decided(NamedTuple):
         return (self.own_description, self.own_tags) != (None, None)
 
 
-def decide(entry: Entry, edit: Edit, expected: str | None) -> Decided:
+def compare(entry: Entry, expected: str | None) -> None:
     """The entry is the item as it is stored, while nobody else can change it."""
     if expected is not None and etag(entry) != expected:
         raise ChangedMeanwhile(
             f"{entry.item.id} has changed since you looked at it; nothing was written",
             "look at it again, and decide then",
         )
+
+
+def decide(entry: Entry, edit: Edit) -> Decided:
+    """What of the edit is to be done to an item that is stored like this."""
     own_description = _own(edit.description, entry.manual_override)
     own_tags = _own(edit.tags, entry.tags_override)
     on = _switched(entry, edit)

@@ -6,7 +6,7 @@ from psycopg.rows import dict_row
 
 from pegboard.curation import Curation, Edit, Event, Happening, LooseLink, Tie, etag
 from pegboard.model import Entry, Fingerprint, Item, ItemId, Kind
-from pegboard.store.editing import Decided, decide
+from pegboard.store.editing import Decided, compare, decide
 from pegboard.store.planning import Noted, plan_edit
 from pegboard.store.postgres.database import Connection, Database, Params, run
 from pegboard.store.postgres.fingerprints import fingerprint_key
@@ -41,7 +41,8 @@ class PostgresCuration(Curation):
                 seen = READER.entry(row)
                 if etag(seen) in left:  # it was committed, and nobody heard of it
                     return seen
-                decided = decide(seen, edit, expected)
+                compare(seen, expected)
+                decided = decide(seen, edit)
                 fingerprint = fingerprint_key(tx, target) if target else None
                 active = _switch(tx, row["key"], decided, who, edit.reason)
                 if decided.other_words:
@@ -63,7 +64,7 @@ class PostgresCuration(Curation):
             for row in _stored(tx, entry):
                 if row["source"] != entry.item.source:
                     return False
-                decide(READER.entry(row), Edit(), expected)
+                compare(READER.entry(row), expected)
                 note(tx, [(row["key"], Noted(Event.REMOVED))], who)
                 run(tx, ITEM_SQL["purge"], {"keys": [row["key"]]})
                 gone.add(row["key"])

@@ -7,7 +7,7 @@ import apsw
 
 from pegboard.curation import Curation, Edit, Event, Happening, LooseLink, Tie
 from pegboard.model import Entry, Fingerprint, Item, ItemId, Kind
-from pegboard.store.editing import Decided, decide
+from pegboard.store.editing import Decided, compare, decide
 from pegboard.store.planning import plan_edit
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Params, Value, in_list
@@ -36,7 +36,8 @@ class SqliteCuration(Curation):
         with self._db.write() as tx:
             for row in self._db.records(SQL["stored"], _known(entry)):
                 seen, key, now = READER.entry(row), row["key"], time.time()
-                decided = decide(seen, edit, expected)
+                compare(seen, expected)
+                decided = decide(seen, edit)
                 fingerprint = fingerprint_key(tx, target) if target else None
                 active = self._switch(tx, key, decided, by, edit.reason, now)
                 if decided.other_words:
@@ -81,7 +82,7 @@ class SqliteCuration(Curation):
             rows = self._db.records(SQL["stored"], _known(entry))
             found = [row for row in rows if row["source"] == entry.item.source]
             for row in found:
-                decide(READER.entry(row), Edit(), expected)
+                compare(READER.entry(row), expected)
                 note(tx, [row["key"]], Event.REMOVED, time.time(), by=by)
                 for step in ("purge_terms", "purge"):
                     tx.execute(ITEM_SQL[step], {"keys": in_list([row["key"]])})

@@ -143,6 +143,8 @@ def test_what_is_held_back_or_gone_is_not_switched_on_and_says_why(board, folder
     with pytest.raises(UsageError, match="gone from its source"):
         board.curate.edit(REFUND, Edit(active=True, tags=("money",)), "mia")
     assert not board.curate.chosen(REFUND).tags_override
+    with pytest.raises(ChangedMeanwhile):
+        board.curate.edit(REFUND, Edit(active=True), "mia", etag(entry))
     assert not board.curate.edit(REFUND, Edit(active=None), "mia").active
 
 
