@@ -78,6 +78,7 @@ class Items(Protocol):
         on_change: OnChange | None = None,
         yielding: frozenset[str] = frozenset(),
         fixed: bool = False,
+        own: bool = False,
     ) -> PutReport:
         """Item, text index and embedding task of each, all in one transaction.
 
@@ -86,7 +87,8 @@ class Items(Protocol):
         another source has is refused, unless that source is among the `yielding` ones.
 
         Versions of other numbers stay (`store.versioning`). One of the same number is replaced; if
-        versions are `fixed` and it has other content, the item is refused instead.
+        versions are `fixed` and it has other content, the item is refused instead. So is, if all
+        are to be their author's `own`, one whose id another author has.
         """
         ...
 

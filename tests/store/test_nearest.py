@@ -206,7 +206,7 @@ def test_however_often_all_is_hung_again_the_codes_in_memory_stay_few(board, oth
     for _ in range(8):
         hang(board, vectors := crowd(100))
         ask(other, gauss("x"))
-    [codes] = other.index._nearest._codes.values()
+    [codes] = other.index.nearest._codes.values()
     assert codes.used <= 200
     assert_sound(other, vectors)
 

@@ -210,6 +210,17 @@ def id_taken(item: Item, existing: Existing, yielding: frozenset[str] = frozense
     )
 
 
+def not_own(item: Item) -> Rejection:
+    """For an item whose id another author has."""
+    return Rejection(
+        source=item.source,
+        origin=item.origin,
+        origin_hash=item.origin_hash,
+        code="id_taken",
+        reason=f"{item.id} in namespace {item.namespace!r} is somebody else's; choose another name",
+    )
+
+
 def _goes_before(one: str, other: str, yielding: frozenset[str]) -> bool:
     return other in yielding and one not in yielding
 
@@ -223,8 +234,12 @@ def _behind(item: Item, holder: str) -> str:
 
 def spelled_words(item: Item) -> set[str]:
     """The words an item is called by."""
-    named = (item.name, *item.aliases, item.category, item.subcategory, *item.tags)
-    return {word for text in named for word in words(text) if len(word) in SPELLED}
+    return spelled(item.name, *item.aliases, item.category, item.subcategory, *item.tags)
+
+
+def spelled(*texts: str) -> set[str]:
+    """The words of these texts whose spelling is kept."""
+    return {word for text in texts for word in words(text) if len(word) in SPELLED}
 
 
 def planned_status(text: str, target: Fingerprint | None, has_vector: bool) -> EmbeddingStatus:

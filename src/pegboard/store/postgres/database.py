@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from typing import Any, TypeVar
 
 import psycopg
@@ -77,6 +78,13 @@ class Database:
                 open=True,
                 name="pegboard",
             )
+
+    def seen_by(self, caller: Caller) -> "Database":
+        """The same connections, and in each transaction the rights of this caller."""
+        view = copy(self)
+        view.caller = caller
+        view._local = threading.local()  # a snapshot of the one is none of the other
+        return view
 
     def rows(self, sql: str, params: Params | None = None, *, prepare: bool = False) -> list[Row]:
         """With `prepare`, the plan is made once for all values: for lookups that are made often.

@@ -41,12 +41,13 @@ class PostgresItems:
         on_change: OnChange | None = None,
         yielding: frozenset[str] = frozenset(),
         fixed: bool = False,
+        own: bool = False,
     ) -> PutReport:
         def work(tx: Connection) -> PutReport:
             fingerprint = fingerprint_key(tx, target) if target else None
             lying = uploads.keys(partial(known_and_held, tx))
             putting = Putting(tx, target, fingerprint, on_change, lying, yielding)
-            return putting.put(items, rewrite=rewrite, fixed=fixed)
+            return putting.put(items, rewrite=rewrite, fixed=fixed, own=own)
 
         with self._files.uploaded(items, check=rewrite, unsure=(BoardUnreachable,)) as uploads:
             return self._db.write(work, tell=True)

@@ -58,7 +58,7 @@ class Nearest:
         queries = SQL if filters else PLAIN
         bounded = bool(filters) or self._db.caller is not None
         indexed, passages = self._indexed(fingerprint)
-        if not indexed or (bounded and self._few_are_left(filters)):
+        if not indexed or self._few_are_seen() or (bounded and self._few_are_left(filters)):
             return self._db.rows(queries["exact"], ask)
         enough = limit * PASSAGES if passages else limit
         for way in _ways(target, bounded=bounded):
@@ -86,6 +86,13 @@ class Nearest:
         ask = {"query": to_database(query), "fingerprint": fingerprint, "keys": list(keys)}
         rows = self._db.rows(SQL["best_passages"], ask, prepare=True)
         return {int(key): (float(score), int(passage)) for key, score, passage in rows}
+
+    def _few_are_seen(self) -> bool:
+        """A caller with few items is answered exactly, however many others there are."""
+        if self._db.caller is None:
+            return False
+        few = {"few": FEW}
+        return not self._memory.recall("many", lambda: self._db.rows(SQL["many"], few))
 
     def _few_are_left(self, filters: Params) -> bool:
         plan = self._db.rows((SQL if filters else PLAIN)["estimate"], filters)[0][0]

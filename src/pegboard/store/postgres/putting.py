@@ -19,6 +19,7 @@ from pegboard.store.planning import (
     Plan,
     displaced,
     id_taken,
+    not_own,
     plan_put,
     planned_status,
     spelled_words,
@@ -73,7 +74,9 @@ class Putting:
         """Where large contents lie, by their hash."""
         self.yielding = yielding
 
-    def put(self, items: Sequence[Item], *, rewrite: bool, fixed: bool = False) -> PutReport:
+    def put(
+        self, items: Sequence[Item], *, rewrite: bool, fixed: bool = False, own: bool = False
+    ) -> PutReport:
         added = changed = unchanged = 0
         refused: list[Rejection] = []
         outdone: list[Rejection] = []
@@ -86,7 +89,7 @@ class Putting:
             touched: list[tuple[Item, Existing]] = []
             for item in part:
                 found = existing.get((item.namespace, item.id))
-                if refusal := self._refusal(item, found, known):
+                if refusal := self._refusal(item, found, known, own=own):
                     refused.append(refusal)
                     continue
                 if loser := displaced(item, found):
@@ -104,8 +107,15 @@ class Putting:
         return PutReport(added, changed, unchanged, tuple(refused), tuple(outdone))
 
     def _refusal(
-        self, item: Item, found: Existing | None, known: Mapping[int, Mapping[str, str]]
+        self,
+        item: Item,
+        found: Existing | None,
+        known: Mapping[int, Mapping[str, str]],
+        *,
+        own: bool,
     ) -> Rejection | None:
+        if own and found and run(self.tx, SQL["author"], {"key": found.key}) != [(item.author,)]:
+            return not_own(item)
         if holder := taken(item, found, self.yielding):
             return id_taken(item, holder, self.yielding)
         return version_exists(item, known.get(found.key, {})) if found else None

@@ -3,6 +3,8 @@
 import threading
 from collections.abc import Mapping
 
+from psycopg.sql import Identifier
+
 from pegboard.calls import Caller
 from pegboard.content import Blob
 from pegboard.errors import BoardPartlyHidden
@@ -25,6 +27,8 @@ from pegboard.store.postgres.tasks import PostgresTasks
 from pegboard.store.postgres.tokens import PostgresTokens
 from pegboard.store.postgres.words import Words
 from pegboard.store.queries import load
+from pegboard.store.seen.rights import Seen, of_the_whole, settled
+from pegboard.store.seen.store import SeenStore
 
 SQL = load("postgres", "store")
 CHECKS = load("postgres", "check")
@@ -44,10 +48,11 @@ class PostgresStore:
     ) -> None:
         self.database = Database(url, create=create, patience=patience, caller=caller)
         self.listening = Listening(url)
-        memory = Memory(self.listening)
+        self._memory = memory = Memory(self.listening)
         self.database.wrote = memory.wrote
         self.nearest = Nearest(self.database, memory)
         words = Words(self.database, memory)
+        self._acts_for_others = False
         self.files = LargeFiles(blobs, PostgresFiles(self.database))
         self.items = PostgresItems(self.database, words, self.files)
         self.tasks = PostgresTasks(self.database, self.listening, memory, self.nearest)
@@ -59,7 +64,38 @@ class PostgresStore:
         self.tokens = PostgresTokens(self.database)
 
     def seen_by(self, caller: Caller) -> Store:
-        return self
+        if self.database.caller is not None:
+            raise of_the_whole("act for somebody else")
+        if caller.everywhere:
+            return self
+        self._check_roles()
+        known = settled(caller)
+        database, memory = self.database.seen_by(known), self._memory.apart()
+        words, nearest = Words(database, memory), Nearest(database, memory)
+        seen = Seen(
+            items=PostgresItems(database, words, self.files),
+            tasks=PostgresTasks(database, self.listening, memory, nearest),
+            models=PostgresModels(database, memory, nearest),
+            index=PostgresIndex(database, words, nearest),
+            ledger=PostgresLedger(database, memory),
+            curation=PostgresCuration(database),
+            runs=PostgresRuns(database),
+        )
+        return SeenStore(known, seen, self)
+
+    def _check_roles(self) -> None:
+        """Once: what a login has been granted hardly ever changes while it is used."""
+        if self._acts_for_others:
+            return
+        [(login, puts_on, whole)] = self.database.rows(SQL["puts_on"])
+        if not puts_on or not whole:
+            name = Identifier(login).as_string()
+            raise BoardPartlyHidden(
+                f"{self.database.place} does not let {login} act for others",
+                f"let an administrator run: GRANT service_role TO {name}; "
+                f"GRANT anon, authenticated TO {name} WITH INHERIT FALSE",
+            )
+        self._acts_for_others = True
 
     def now(self) -> float:
         return self.database.now()

@@ -1,6 +1,5 @@
 """Words in PostgreSQL: BM25 over a table of terms, how words are spelled, the commonest terms."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ from pegboard.store.postgres.database import Connection, Database, Row, run
 from pegboard.store.postgres.memory import Memory
 from pegboard.store.postgres.putting import LONGEST_TERM
 from pegboard.store.queries import load
+from pegboard.store.weighing import DIGITS, tilt, weight
 
 SQL = load("postgres", "words")
 PLAIN = load("postgres", "words", filters="visible")
@@ -20,11 +20,6 @@ FIRST_LOOK = (
     .replace(":named", PLAIN["named"])
 )
 Params = Mapping[str, object]
-
-K1, B = 1.2, 0.75
-"""How soon a term that comes often is enough, and how much the length of an item counts."""
-DIGITS = 9
-"""A sum of the same numbers in another order is the same score."""
 
 
 class Known(NamedTuple):
@@ -130,24 +125,24 @@ class Words:
 
     def _weighed(self, terms: Sequence[str]) -> dict[str, object]:
         """The terms with what each counts, and how long an item is on the average."""
-        items, average = self._statistics()
+        items, length = self._statistics()
         known = self._known(terms)
-        weights = {t[:LONGEST_TERM]: _weight(items, known[t].items) for t in terms if t in known}
+        weights = {t[:LONGEST_TERM]: weight(items, known[t].items) for t in terms if t in known}
         return {
             "terms": list(weights),
             "weights": list(weights.values()),
-            "tilt": K1 * B / average,
+            "tilt": tilt(items, length),
         }
 
-    def _statistics(self) -> tuple[int, float]:
-        """How many items there are, and how many terms one has on the average."""
+    def _statistics(self) -> tuple[int, int]:
+        """How many items there are, and how many terms they have."""
         return self._memory.recall("statistics", self._read_statistics)
 
-    def _read_statistics(self) -> tuple[int, float]:
+    def _read_statistics(self) -> tuple[int, int]:
         items, terms = self._db.rows(SQL["counted"])[0]
         if items < limits.COMMON_FROM:
             items, terms = self._db.rows(SQL["count"])[0]
-        return items, max(terms, 1) / max(items, 1)
+        return items, terms
 
     def _known(self, terms: Sequence[str]) -> dict[str, Known]:
         """Looked up once, until somebody has written something."""
@@ -205,12 +200,6 @@ def _recalled(counted: Counted, terms: Sequence[str]) -> dict[str, Known]:
 
 def _about(known: Mapping[str, Known]) -> dict[str, int]:
     return {term: each.about for term, each in known.items()}
-
-
-def _weight(items: int, having: int) -> float:
-    """How telling a term is: inverse document frequency, as FTS5 has it, times what BM25 adds."""
-    odds = (items - having + 0.5) / (having + 0.5) if items > having else 0.0
-    return (K1 + 1) * (max(math.log(odds), 1e-6) if odds > 0 else 1e-6)
 
 
 def as_hits(rows: Sequence[Row]) -> list[LegHit]:

@@ -58,6 +58,11 @@ class Database:
                 self._connections.add(found)
         return found
 
+    def another(self) -> apsw.Connection:
+        """A connection that this does not use itself, for this thread."""
+        with told(self.path):
+            return open_connection(self.path, self._busy_seconds, create=False)
+
     def rows(self, sql: str, params: Params | None = None) -> list[Row]:
         with told(self.path):
             return list(self.connection().execute(sql, params))

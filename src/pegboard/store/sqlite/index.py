@@ -15,7 +15,7 @@ from pegboard.model import (
 )
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Value, in_list
-from pegboard.store.sqlite.nearest import Nearest, Reach
+from pegboard.store.sqlite.nearest import Ask, Nearest, Reach
 from pegboard.store.sqlite.rows import READER
 from pegboard.store.sqlite.tasks import known_fingerprint
 from pegboard.store.sqlite.words import Words, as_hits
@@ -27,12 +27,12 @@ class SqliteIndex:
     def __init__(self, database: Database, reach: Reach | None = None) -> None:
         self._db = database
         self._words = Words(database)
-        self._nearest = Nearest(database, reach or Reach())
+        self.nearest = Nearest(database, reach or Reach())
 
     def first_look(
         self, terms: Sequence[str], name_key: str, filters: Filters, limit: int
     ) -> FirstLook:
-        params = {**_filter_params(filters), "name_key": name_key, "limit": limit}
+        params = {**self._params(filters), "name_key": name_key, "limit": limit}
         named = self._db.rows(SQL["named"], params) if name_key else []
         return FirstLook(self.frequencies(terms), as_hits([(*row, 1.0) for row in named]))
 
@@ -40,7 +40,7 @@ class SqliteIndex:
         return self._words.frequencies(terms)
 
     def keyword(self, query: WordQuery, filters: Filters, limit: int) -> WordHits:
-        return self._words.keyword(query, _filter_params(filters), limit)
+        return self._words.keyword(query, self._params(filters), limit)
 
     def keyword_scores(self, query: WordQuery, keys: Sequence[int]) -> dict[int, float]:
         return self._words.scores(query, keys)
@@ -51,10 +51,8 @@ class SqliteIndex:
         fingerprint = known_fingerprint(self._db, target)
         if fingerprint is None:
             return []
-        found = self._nearest.search(
-            query, fingerprint, target.dimension, _filter_params(filters), limit
-        )
-        return as_hits(found)
+        ask = Ask(query, fingerprint, target.dimension, self._params(filters), limit)
+        return as_hits(self.nearest.search(ask))
 
     def vector_scores(
         self, query: Vector, target: Fingerprint, keys: Sequence[int]
@@ -70,10 +68,10 @@ class SqliteIndex:
         self, query: Vector, target: Fingerprint, keys: Sequence[int]
     ) -> dict[int, tuple[float, int]]:
         fingerprint = known_fingerprint(self._db, target) if keys else None
-        return {} if fingerprint is None else self._nearest.best(query, fingerprint, keys)
+        return {} if fingerprint is None else self.nearest.best(query, fingerprint, keys)
 
     def among(self, keys: Sequence[int], filters: Filters) -> frozenset[int]:
-        return self._words.among(keys, _filter_params(filters))
+        return self._words.among(keys, self._params(filters))
 
     def words_like(
         self, variants: Sequence[str], beginnings: Sequence[str], limit: int
@@ -87,17 +85,16 @@ class SqliteIndex:
 
     def listed(self, filters: Filters, after: tuple[str, str], limit: int) -> list[Entry]:
         place: dict[str, Value] = {"id": after[0], "namespace": after[1], "limit": limit}
-        rows = self._db.records(SQL["listed"], _filter_params(filters) | place)
+        rows = self._db.records(SQL["listed"], self._params(filters) | place)
         return [READER.entry(row) for row in rows]
 
-
-def _filter_params(filters: Filters) -> dict[str, Value]:
-    bounds = filters._asdict()
-    active, live = bounds.pop("active"), bounds.pop("live")
-    params: dict[str, Value] = {
-        name: in_list(wanted) if wanted else None for name, wanted in bounds.items()
-    }
-    return params | {
-        "active": None if active is None else int(active),
-        "live": None if live is None else in_list(live),
-    }
+    def _params(self, filters: Filters) -> dict[str, Value]:
+        bounds = filters._asdict()
+        active, live = bounds.pop("active"), bounds.pop("live")
+        params: dict[str, Value] = {
+            name: in_list(wanted) if wanted else None for name, wanted in bounds.items()
+        }
+        return params | {
+            "active": None if active is None else int(active),
+            "live": None if live is None else in_list(live),
+        }

@@ -24,6 +24,7 @@ from pegboard.store.planning import (
     definition_hash,
     displaced,
     id_taken,
+    not_own,
     plan_put,
     taken,
 )
@@ -59,6 +60,7 @@ class SqliteItems:
         on_change: OnChange | None = None,
         yielding: frozenset[str] = frozenset(),
         fixed: bool = False,
+        own: bool = False,
     ) -> PutReport:
         added = changed = unchanged = 0
         refused: list[Rejection] = []
@@ -72,7 +74,7 @@ class SqliteItems:
             putting = Putting(tx, target, fingerprint, now, lying)
             for item in items:
                 existing = existing_of(tx, item)
-                if refusal := _refusal(tx, item, existing, yielding, fixed=fixed):
+                if refusal := _refusal(tx, item, existing, yielding, fixed=fixed, own=own):
                     refused.append(refusal)
                     continue
                 if loser := displaced(item, existing):
@@ -260,7 +262,10 @@ def _refusal(
     yielding: frozenset[str],
     *,
     fixed: bool,
+    own: bool,
 ) -> Rejection | None:
+    if own and existing and tx.execute(SQL["author"], {"key": existing.key}).get != item.author:
+        return not_own(item)
     if holder := taken(item, existing, yielding):
         return id_taken(item, holder, yielding)
     if existing is None or not fixed:

@@ -8,6 +8,7 @@ import apsw
 
 from pegboard.errors import BoardCorrupt, BoardError, BoardReadOnly, BoardTooNew
 from pegboard.store.queries import migrations
+from pegboard.store.sqlite.filled_in import fill_in
 from pegboard.store.sqlite.telling import read_only_error
 
 APPLICATION_ID = 0x50454742  # "PEGB"
@@ -115,6 +116,7 @@ def _migrate(connection: apsw.Connection) -> None:
         for number, name, text in migrations("sqlite"):
             if number > applied:
                 connection.execute(text)
+                fill_in(connection, name)
                 connection.execute(
                     "INSERT INTO migrations VALUES (?, ?, ?)", (number, name, time.time())
                 )

@@ -72,8 +72,10 @@ class Putting(NamedTuple):
         tx, key = self.tx, existing.key if existing else None
         has_vector = _has_vector(tx, key, plan.source_hash, self.fingerprint)
         status = planned_status(plan.text, self.target, has_vector)
+        fields = index_fields(plan.item)
         params = item_params(plan.item) | {
             "key": key,
+            "terms": sum(len(field.split()) for field in fields),
             "name_key": name_key(plan.item.name),
             "imported_description": plan.imported_description,
             "imported_tags": _own_tags(plan),
@@ -95,7 +97,7 @@ class Putting(NamedTuple):
                 tx.execute(SQL[step], params)
             tx.execute(SQL["update_item"], params)
             tx.execute(SQL["drop_terms"], {"key": key})
-        tx.execute(SQL["add_terms"], index_fields(plan.item)._asdict() | {"key": key})
+        tx.execute(SQL["add_terms"], fields._asdict() | {"key": key})
         add_spelling(tx, plan.item)
         _write_task(tx, key, plan, status, self.fingerprint, self.now)
         return key

@@ -15,6 +15,8 @@ from pegboard.store.blobs.large_files import LargeFiles
 from pegboard.store.blobs.storage import Blobs
 from pegboard.store.checking import wrong_hashes
 from pegboard.store.queries import load
+from pegboard.store.seen.rights import Seen, settled
+from pegboard.store.seen.store import SeenStore
 from pegboard.store.sqlite.curation import SqliteCuration
 from pegboard.store.sqlite.database import Database
 from pegboard.store.sqlite.files import SqliteFiles
@@ -22,7 +24,10 @@ from pegboard.store.sqlite.index import SqliteIndex
 from pegboard.store.sqlite.items import SqliteItems
 from pegboard.store.sqlite.ledger import SqliteLedger
 from pegboard.store.sqlite.models import SqliteModels
+from pegboard.store.sqlite.picture import Pictures
 from pegboard.store.sqlite.runs import SqliteRuns
+from pegboard.store.sqlite.seen_database import SeenDatabase, Windows, open_to
+from pegboard.store.sqlite.seen_index import SeenIndex, Shared
 from pegboard.store.sqlite.tasks import SqliteTasks
 from pegboard.store.sqlite.tokens import SqliteTokens
 
@@ -49,9 +54,25 @@ class SqliteStore:
         self.curation = SqliteCuration(self.database)
         self.runs = SqliteRuns(self.database)
         self.tokens = SqliteTokens(self.database)
+        self._windows = Windows(self.database)
+        self._pictures = Pictures(self.database)
 
     def seen_by(self, caller: Caller) -> Store:
-        return self
+        if caller.everywhere:
+            return self
+        known = settled(caller)
+        database = SeenDatabase(self._windows, known)
+        shared = Shared(self.database, self.index.nearest, self._pictures)
+        seen = Seen(
+            items=SqliteItems(database, self.files),
+            tasks=SqliteTasks(database),
+            models=SqliteModels(database),
+            index=SeenIndex(shared, SqliteIndex(database), open_to(known)),
+            ledger=SqliteLedger(database),
+            curation=SqliteCuration(database),
+            runs=SqliteRuns(database),
+        )
+        return SeenStore(known, seen, self)
 
     def now(self) -> float:
         return time.time()
@@ -94,4 +115,5 @@ class SqliteStore:
         }
 
     def close(self) -> None:
+        self._windows.close()
         self.database.close()

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import apsw
 
-from pegboard.model import Item, ItemId, LegHit, WordHits, WordQuery
+from pegboard.model import Item, ItemId, LegHit, Visibility, WordHits, WordQuery
 from pegboard.store import limits
 from pegboard.store.planning import spelled_words
 from pegboard.store.queries import load
@@ -30,21 +30,27 @@ class Words:
     def keyword(self, query: WordQuery, filters: Params, limit: int) -> WordHits:
         if not query.lead:
             return WordHits()
-        match = _match(query.lead, " AND " if query.every else " OR ")
-        params: dict[str, Value] = {**FIELD_WEIGHTS, "match": match}
         exact = query.lead == query.terms and not query.every
         most = limits.FIRST if exact else 2 * limit
-        ranked = self._db.rows(SQL["ranked"], {**params, "limit": most})
+        ranked = self._ranked(query, most)
         cut_short = len(ranked) == most
         found = self._let_through(ranked, filters, limit)
         if len(found) < limit and cut_short:
-            found = self._db.rows(SQL["ranked_within"], {**params, **filters, "limit": limit})
+            found = self._ranked_within(query, filters, limit)
         return WordHits(
             hits=tuple(as_hits(found)),
             first=tuple(int(key) for key, _ in ranked[: limits.HELD_AGAINST]),
             scores={int(key): float(score) for key, score in ranked} if exact else {},
             whole=exact and not cut_short,
         )
+
+    def _ranked(self, query: WordQuery, limit: int) -> list[Row]:
+        """Key and score of the best, whatever the filters."""
+        return self._db.rows(SQL["ranked"], {**_lead(query), "limit": limit})
+
+    def _ranked_within(self, query: WordQuery, filters: Params, limit: int) -> list[Row]:
+        """Key, id and score of the best that the filters leave."""
+        return self._db.rows(SQL["ranked_within"], {**_lead(query), **filters, "limit": limit})
 
     def _let_through(self, ranked: Sequence[Row], filters: Params, limit: int) -> list[Row]:
         """The first that the filters leave, looked up a few at a time: mostly all are left."""
@@ -66,7 +72,7 @@ class Words:
     def scores(self, query: WordQuery, keys: Sequence[int]) -> dict[int, float]:
         if not query.terms or not keys:
             return {}
-        match = _match(query.terms, " OR ")
+        match = matching(query.terms)
         params: dict[str, Value] = {**FIELD_WEIGHTS, "match": match, "keys": in_list(keys)}
         return {int(key): float(score) for key, score in self._db.rows(SQL["scores"], params)}
 
@@ -127,10 +133,16 @@ class Words:
 
 def add_spelling(tx: apsw.Connection, item: Item) -> None:
     """The words an item is called by, so that a misspelled one can be read as one of them."""
+    listed = item.visibility is Visibility.PUBLIC
     for word in spelled_words(item):
-        if tx.execute(SQL["knows_word"], {"word": word}).fetchone() is None:
+        params = {"word": word, "namespace": item.namespace}
+        if listed and tx.execute(SQL["knows_word_there"], params).fetchone() is not None:
+            continue
+        if tx.execute(SQL["knows_word"], params).fetchone() is None:
             rows = ({"variant": variant, "word": word} for variant in variants(word))
             tx.executemany(SQL["add_variant"], rows)
+        if listed:
+            tx.execute(SQL["add_word_there"], params)
 
 
 def as_hits(rows: Sequence[Row]) -> list[LegHit]:
@@ -140,6 +152,11 @@ def as_hits(rows: Sequence[Row]) -> list[LegHit]:
     ]
 
 
-def _match(terms: Sequence[str], operator: str) -> str:
-    """Quoted, a term is never syntax; a quote inside it is doubled."""
+def matching(terms: Sequence[str], operator: str = " OR ") -> str:
+    """What FTS5 is asked for. Quoted, a term is never syntax; a quote inside it is doubled."""
     return operator.join('"' + term.replace('"', '""') + '"' for term in terms)
+
+
+def _lead(query: WordQuery) -> Params:
+    match = matching(query.lead, " AND " if query.every else " OR ")
+    return {**FIELD_WEIGHTS, "match": match}

@@ -223,3 +223,6 @@ SELECT * FROM items WHERE active AND visibility = 'public'
   AND (%(categories)s::text[] IS NULL OR category = ANY(%(categories)s::text[]))
   AND (%(namespaces)s::text[] IS NULL OR namespace = ANY(%(namespaces)s::text[]))
 ORDER BY id, namespace LIMIT %(limit)s;
+
+-- name: author
+SELECT author FROM items WHERE key = %(key)s;

@@ -51,6 +51,10 @@ EXPLAIN (FORMAT JSON) SELECT 1 FROM items i WHERE true
   -- include: filters
 ;
 
+-- name: many
+-- A row if there are more items to be found than so many.
+SELECT 1 FROM items WHERE visibility = 'public' LIMIT 1 OFFSET %(few)s;
+
 -- name: size
 -- About how many vectors there are.
 SELECT sum(greatest(c.reltuples, 0))::bigint FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhrelid

@@ -5,16 +5,19 @@ SELECT key, source, active, content_hash, origin, origin_hash, text_version,
        tags, imported_tags
 FROM items WHERE namespace = :namespace AND id = :id;
 
+-- name: author
+SELECT author FROM items WHERE key = :key;
+
 -- name: insert_item
 INSERT INTO items (
-  namespace, id, kind, active, scope, source, name, short_name, name_key, category, subcategory,
+  namespace, id, kind, active, terms, scope, source, name, short_name, name_key, category, subcategory,
   tool_type, tags, visibility, author, source_protocol, routing_domain, semantic_namespace, sensitivity_tier,
   target_personas, semantic_weight, skills, official, source_hash, embedding_status, content_hash,
   text_version, latest_version, created_at, updated_at, origin, origin_hash, endpoint, aliases, keywords,
   tech_stack, examples, executor, signature, description, imported_description, input_schema,
   output_schema, body, approved_hash, drift, held, links, permissions, deprecated
 ) VALUES (
-  :namespace, :id, :kind, :active, :scope, :source, :name, :short_name, :name_key, :category, :subcategory,
+  :namespace, :id, :kind, :active, :terms, :scope, :source, :name, :short_name, :name_key, :category, :subcategory,
   :tool_type, :tags, :visibility, :author, :source_protocol, :routing_domain, :semantic_namespace, :sensitivity_tier,
   :target_personas, :semantic_weight, :skills, :official, :source_hash, :embedding_status, :content_hash,
   :text_version, :latest_version, :now, :now, :origin, :origin_hash, :endpoint, :aliases, :keywords,
@@ -25,7 +28,7 @@ INSERT INTO items (
 -- name: update_item
 -- A source's new word on an item. What people decided, and counts, stay as they are.
 UPDATE items SET
-  kind = :kind, active = :active, scope = :scope, source = :source, name = :name, short_name = :short_name,
+  kind = :kind, active = :active, terms = :terms, scope = :scope, source = :source, name = :name, short_name = :short_name,
   name_key = :name_key,
   category = :category, subcategory = :subcategory, tool_type = :tool_type, tags = :tags,
   visibility = :visibility, author = :author, source_protocol = :source_protocol,

@@ -43,6 +43,12 @@ WHERE true
   -- include: filters
 ;
 
+-- name: left
+-- Every item that the filters leave.
+SELECT i.key FROM items i INDEXED BY items_seen WHERE true
+  -- include: filters
+;
+
 -- name: passage_scores
 SELECT item_key, passage, 1.0 - vec_distance_cosine(vector, :query) FROM vectors
 WHERE fingerprint = :fingerprint AND item_key IN (SELECT value FROM json_each(:keys));

@@ -49,6 +49,12 @@ SELECT 1 FROM word_variants WHERE variant = :word AND word = :word;
 -- name: add_variant
 INSERT OR IGNORE INTO word_variants (variant, word) VALUES (:variant, :word);
 
+-- name: knows_word_there
+SELECT 1 FROM namespace_words WHERE word = :word AND namespace = :namespace;
+
+-- name: add_word_there
+INSERT OR IGNORE INTO namespace_words (word, namespace) VALUES (:word, :namespace);
+
 -- name: last_census
 SELECT (SELECT count(*) FROM items), (SELECT items FROM census);
 

@@ -1,0 +1,124 @@
+"""What a caller may do on a board: the one place that says so, whatever the database.
+
+A caller reads through ports that show nothing else than what is his to see. What he decides is
+checked here, against what he sees, and then done with the rights of the board: an admin decides
+about items that others wrote.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pegboard.calls import Caller, Role
+from pegboard.curation import Curation
+from pegboard.errors import NotAllowed
+from pegboard.ledger import Ledger
+from pegboard.model import (
+    CREATED,
+    DEFAULT_NAMESPACE,
+    Entry,
+    Item,
+    ItemId,
+    Visibility,
+)
+from pegboard.ports import Index, Items, Models, Store, Tasks
+from pegboard.runs import Runs
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A board as its caller may read it."""
+
+    items: Items
+    tasks: Tasks
+    models: Models
+    index: Index
+    ledger: Ledger
+    curation: Curation
+    runs: Runs
+
+
+class Rights(NamedTuple):
+    caller: Caller
+    seen: Seen
+    whole: Store
+
+    def check(self, entries: Sequence[Entry]) -> None:
+        """Raises `NotAllowed` unless all of these are the caller's to change.
+
+        In the same words for what he may not change, may not see, or is not there.
+        """
+        for entry in entries:
+            if not self._may_decide(entry):
+                item = entry.item
+                raise NotAllowed(
+                    f"{item.id} in namespace {item.namespace!r} is not yours to change",
+                    "its author can, and whoever is admin of the namespace",
+                )
+
+    def _may_decide(self, entry: Entry) -> bool:
+        item = entry.item
+        found = self.seen.items.get(item.id, item.namespace, files=False)
+        return (
+            found is not None
+            and found.key == entry.key
+            and self.caller.may_decide(found.item.namespace, found.item.author)
+        )
+
+    def check_new(self, item: Item) -> None:
+        """Raises `NotAllowed` unless the caller may hang such an item.
+
+        Calls are made with the rights of the board. So it names no source, whose secrets it would
+        be given, and no server but those of its own namespace.
+        """
+        caller = self.caller
+        if not caller.role.covers(Role.AUTHOR) or item.namespace not in caller.namespaces:
+            raise NotAllowed(
+                f"{item.id} cannot be put into namespace {item.namespace!r}",
+                "members put items there who have the role author",
+            )
+        if not caller.subject or item.author != caller.subject:
+            raise NotAllowed(f"{item.id} cannot be put in the name of {item.author!r}")
+        if item.source not in ("", CREATED) or item.official:
+            raise NotAllowed(f"{item.id} cannot be put as from source {item.source!r}, or official")
+        server = item.executor.get("server")
+        if server is not None and not self._has_server(str(server), item.namespace):
+            raise NotAllowed(
+                f"namespace {item.namespace!r} has no server {server!r}",
+                "name one of its own",
+            )
+
+    def _has_server(self, name: str, namespace: str) -> bool:
+        known = self.seen.ledger.sources()
+        return any((each.name, each.namespace) == (name, namespace) for each in known)
+
+    def unlisted(self, item_id: ItemId, namespace: str) -> bool:
+        """Whether this is an item that nobody is shown, and everybody may have who knows its id."""
+        if namespace != DEFAULT_NAMESPACE:
+            return False
+        found = self.whole.items.get(item_id, namespace, files=False)
+        return found is not None and found.item.visibility is Visibility.UNLISTED
+
+
+def settled(caller: Caller) -> Caller:
+    """As boards know him: whoever has no name, or one that cannot be written, is nobody.
+
+    Nobody is a member of nothing and decides nothing. He must not become one who is everywhere.
+    """
+    namespaces = tuple(each for each in caller.namespaces if _writable(each))
+    if not caller.subject or not _writable(caller.subject):
+        return Caller()
+    role = caller.role if namespaces == caller.namespaces else Role.READER
+    return Caller(caller.subject, namespaces, role)
+
+
+def _writable(text: str) -> bool:
+    return "\0" not in text and text == text.encode("utf-8", "replace").decode()
+
+
+def of_the_whole(what: str) -> NotAllowed:
+    """The refusal of what concerns more than any namespace."""
+    return NotAllowed(
+        f"to {what} is for those who may decide about the whole board",
+        "ask somebody who is admin without namespaces",
+    )
