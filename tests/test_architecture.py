@@ -23,7 +23,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (ROOT,),
     ("measure", "live", "database"),
     ("app",),
-    ("freeact", "runners"),
+    ("freeact", "runners", "upkeep"),
     ("config",),
     ("settings",),
     ("board",),

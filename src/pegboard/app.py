@@ -11,29 +11,14 @@ from typing import TYPE_CHECKING, Self
 
 from pegboard import runners
 from pegboard.answers import Answer
-from pegboard.board import adding, maintain
-from pegboard.board.bounds import bounded, recent_runs, refuse_nonsense
+from pegboard.board.bounds import bounded, place_for, recent_runs, refuse_nonsense
 from pegboard.board.curate import Curating
 from pegboard.board.describe import describe
-from pegboard.board.filling import Filling, Outcome
 from pegboard.board.find import Ask, find
-from pegboard.board.models import DISABLED, BoardModels
-from pegboard.board.reading import folder_source
-from pegboard.board.sync import Gate
+from pegboard.board.models import BoardModels
 from pegboard.board.trust import Files, Trust
 from pegboard.board.upstream import BOARDS_ABOVE, Upstream
-from pegboard.board.worker import Worker
-from pegboard.calls import (
-    OWNER,
-    Asker,
-    Caller,
-    CallResult,
-    CensusLine,
-    OnChange,
-    OnProgress,
-    Server,
-    ServerConfig,
-)
+from pegboard.calls import OWNER, Asker, Caller, CallResult, CensusLine, OnChange, OnProgress
 from pegboard.config import (
     Located,
     Tier,
@@ -43,31 +28,23 @@ from pegboard.config import (
     load,
     sealing_of,
     user_config_file,
-    worker_settings,
 )
-from pegboard.content import Blob, Json
-from pegboard.errors import BoardReadOnly, UsageError
+from pegboard.content import Json
+from pegboard.errors import BoardReadOnly
 from pegboard.freeact import PytoolsPlace, pytools_place
-from pegboard.gate.admission import admit
-from pegboard.model import (
-    DEFAULT_NAMESPACE,
-    Entry,
-    Filters,
-    Fingerprint,
-    Mode,
-    Rejection,
-    SourceRecord,
-)
-from pegboard.ports import Embedder, Progress, Source, Store
+from pegboard.model import Entry, Filters, Mode
+from pegboard.ports import Embedder, Store
 from pegboard.settings import Settings
 from pegboard.sources import mcp_config
 from pegboard.store.blobs.opening import open_blobs
 from pegboard.store.opening import open_store
+from pegboard.upkeep import Upkeep, quiet
+
+__all__ = ["Pegboard", "located", "located_pytools", "quiet"]
 
 if TYPE_CHECKING:
     from pegboard.board.create import Created, Draft
     from pegboard.board.run import Call, Running
-    from pegboard.board.signing import Sealing
     from pegboard.runs import Run
 
 SEARCH_THREADS = 4
@@ -75,8 +52,6 @@ SEARCH_THREADS = 4
 
 START_SECONDS = 5.0
 """So long a search for what can be called waits for servers that are just starting."""
-
-quiet = maintain.quiet
 
 
 def located(*, board: str | None = None, flags: Mapping[str, object] | None = None) -> Located:
@@ -90,7 +65,7 @@ def located_pytools() -> PytoolsPlace:
     return pytools_place(cwd=Path.cwd(), environ=os.environ)
 
 
-class Pegboard:
+class Pegboard(Upkeep):
     """One board and everything that can be done with it.
 
     >>> with Pegboard.open() as board:
@@ -107,6 +82,10 @@ class Pegboard:
         self.within: Filters | None = None
         """What whoever is served here may find, and so describe and call; None for the owner."""
         self.caller = OWNER
+        self._whole = self
+        """The board itself, where this is somebody's view of it."""
+        self._making = threading.Lock()
+        self._environ = os.environ
         self.trouble: Callable[[], Sequence[str]] = tuple
         """Why the board may be out of date, as far as somebody here keeps it up."""
         self.trust = Trust(
@@ -145,11 +124,6 @@ class Pegboard:
     def embedder(self, embedder: Embedder | None) -> None:
         self.models.own = embedder
 
-    @property
-    def target(self) -> Fingerprint | None:
-        """What new vectors must be like; None if there are to be none."""
-        return self.models.target()
-
     @staticmethod
     def boards_above() -> tuple[str, ...]:
         """The boards of the Pegboards that started this process, directly or not."""
@@ -158,12 +132,16 @@ class Pegboard:
     def seen_by(self, caller: Caller) -> Self:
         """The same board for a caller: it tells and does only what that caller's rights allow.
 
-        It is not closed by itself.
+        They are in the store, so that nothing can be asked around them. What runs tools, embeds
+        and keeps sessions is shared. It is not closed by itself.
         """
         view = copy(self)
+        view.__dict__.pop("running", None)
         view.caller, view.store = caller, self.store.seen_by(caller)
         if not caller.everywhere:
-            view.within = Filters(namespaces=(DEFAULT_NAMESPACE, *caller.namespaces))
+            view.trust = self.trust.seen_by(view.store)
+            view.models = self.models.seen_by(view.store, view.trust)
+            view.curate = Curating(view.store, self.models.target)
         return view
 
     def __enter__(self) -> Self:
@@ -173,6 +151,8 @@ class Pegboard:
         self.close()
 
     def close(self) -> None:
+        if self._whole is not self:
+            return  # the board goes on without whoever looked at it
         if "running" in self.__dict__:
             self.running.close()
         self.upstream.close()
@@ -209,17 +189,24 @@ class Pegboard:
             diverse=diverse,
             explain=explain,
         )
-        embedder = self.models.searching()
+        embedder = self._whole.models.searching()
         answer = find(self.store, embedder, ask, find_settings(found), beside=self._beside)
-        allowed = self.within.namespaces if self.within else ()
-        notices = self.upstream.missing(allowed) if executable else []
-        if not allowed:
-            notices += self.trouble()
+        notices = self._trouble(executable)
         return answer._replace(notices=(*answer.notices, *notices))
+
+    def _trouble(self, executable: bool) -> list[str]:
+        """What whoever asks may know of why something is not found."""
+        allowed = self.within.namespaces if self.within else ()
+        servers = self.servers() if executable else []
+        told = self.upstream.missing(
+            [each for each in servers if not allowed or each.config.namespace in allowed]
+        )
+        whole = self.caller.everywhere and not allowed
+        return [*told, *(self._whole.trouble() if whole else ())]
 
     def _bounded(self, asked: Filters, executable: bool) -> Filters:
         if executable:
-            asked = asked._replace(live=self._live())
+            asked = asked._replace(live=self._whole._live())
         return bounded(self.store, asked, self.within)
 
     def _live(self) -> tuple[str, ...]:
@@ -284,6 +271,13 @@ class Pegboard:
     @cached_property
     def running(self) -> "Running":
         """What runs tools; made with the first call."""
+        with self._making:
+            whole = self._whole
+            made = whole.__dict__.get("running") or whole._make_running()
+            whole.__dict__["running"] = made
+        return made if whole is self else made.seen_by(self.store, self.caller)
+
+    def _make_running(self) -> "Running":
         place, settings = (self._project, self._tiers), self.settings.run
         return runners.make_running(self.store, settings, self.upstream, place, os.environ)
 
@@ -300,128 +294,13 @@ class Pegboard:
         try_with: Json | None = None,
         namespace: str = "",
     ) -> "Created":
-        """Hang a tool that was made just now, unless one for the same is there already."""
+        """Hang a tool that was made just now, unless one for the same is there already.
+
+        It is its caller's, and hangs in the first namespace that is open to him, or in another.
+        """
         from pegboard.board.create import Making
 
+        place = place_for(self.caller, namespace, self.within)
         gate = sealing_of(self.settings.trust, self._tiers)
         making = Making(self.store, gate, self.search, self.models.target, self.running.trial)
-        return making.make(
-            draft,
-            self.within,
-            anyway=anyway,
-            try_with=try_with,
-            namespace=namespace,
-            author=self.caller.subject,
-        )
-
-    def add_folder(
-        self, path: Path | str, *, name: str | None = None, namespace: str = DEFAULT_NAMESPACE
-    ) -> SourceRecord:
-        record = adding.folder_record(Path(path), name, namespace)
-        return adding.add_source(self.store, record, self._source(record))
-
-    def add_source(
-        self, kind: str, location: str, *, name: str | None, namespace: str = DEFAULT_NAMESPACE
-    ) -> SourceRecord:
-        """A document as a source, by its path or URL; `openapi` is such a kind."""
-        record = adding.document_record(kind, location, name, namespace)
-        return adding.add_source(self.store, record, self._source(record))
-
-    def add_servers(self, configs: Sequence[ServerConfig]) -> None:
-        """MCP servers as sources; the next sync reads their tools."""
-        adding.add_servers(self.store, configs)
-
-    def servers(self) -> list[Server]:
-        return self.upstream.servers()
-
-    def sources(self) -> list[SourceRecord]:
-        return self.store.ledger.sources()
-
-    def remove_source(self, name: str) -> None:
-        if not self.store.ledger.remove_source(name):
-            raise adding.no_source(self.store, name)
-
-    def sync(
-        self,
-        names: Sequence[str] = (),
-        *,
-        full: bool = False,
-        embed: bool = True,
-        under: Sequence[str] = (),
-        progress: Progress = quiet,
-        stop: threading.Event | None = None,
-    ) -> Outcome:
-        """Bring the board up to date with these sources, or all; with `under`, with these paths."""
-        if not names:
-            self.trust.follow_files()
-        chosen = adding.chosen(self.store, names)
-        sealing = sealing_of(self.settings.trust, self._tiers)
-        filling = self._filling(sealing, progress, stop)
-        filling.full = full
-        filling.under = under
-        with filling.embedding(beside=embed) as target:
-            self.upstream.prefetch([each.name for each in chosen if each.kind == "mcp"])
-            opening = partial(self._source, stop=filling.stop, sealing=sealing)
-            filling.read(chosen, opening, target, self.trust.policy)
-        return filling.outcome
-
-    def _filling(self, gate: Gate, progress: Progress, stop: threading.Event | None) -> Filling:
-        return Filling(
-            self.store,
-            self.models,
-            worker_settings(self.settings.embed),
-            gate,
-            progress,
-            stop or threading.Event(),
-            keep_missing_days=self.settings.sync.keep_missing_days,
-        )
-
-    def worker(self) -> Worker:
-        if self.models.own is None:
-            raise UsageError(*DISABLED)
-        return Worker(self.store, self.models, worker_settings(self.settings.embed))
-
-    def backfill(
-        self, *, progress: Progress = quiet, stop: threading.Event | None = None, work: bool = True
-    ) -> Outcome:
-        """Queue whatever has no vector of the present model, and embed it."""
-        filling = self._filling(admit, progress, stop)
-        with filling.embedding(beside=work):
-            pass
-        return filling.outcome
-
-    def retry(self, name: str | None) -> int:
-        """Make failed embeddings pending again, of one item or of all."""
-        return self.store.tasks.revive(self.show(name).key if name else None)
-
-    def refresh(self, name: str | None, *, progress: Progress = quiet) -> int:
-        """Queue a new embedding, of one item or of all."""
-        target = self.target
-        if target is None:
-            raise UsageError(*DISABLED)
-        entry = self.show(name) if name else None
-        return maintain.refresh(self.store, target, entry, progress)
-
-    def status(self) -> maintain.Status:
-        return maintain.status(self.store, self.models.target, self.models.building())
-
-    def rejections(self) -> list[Rejection]:
-        return self.store.ledger.rejections()
-
-    def check(self) -> list[str]:
-        return maintain.check(self.store)
-
-    def unused_files(self, *, remove: bool = False) -> list[Blob]:
-        """Large files that nothing on the board refers to, and no running put will."""
-        return maintain.unused_files(self.store, remove=remove)
-
-    def _source(
-        self,
-        record: SourceRecord,
-        stop: threading.Event | None = None,
-        sealing: "Sealing | None" = None,
-    ) -> Source:
-        if record.kind == "mcp":
-            return self.upstream.source(record.name, stop or threading.Event())
-        found = folder_source(record, self.settings.sync.max_file_bytes, os.environ)
-        return sealing.marked(record, found) if sealing else found
+        return making.make(draft, place, anyway=anyway, try_with=try_with)

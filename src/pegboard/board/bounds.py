@@ -1,10 +1,13 @@
 """What a search may find: what is asked for, within what whoever asks may see."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from pegboard.board.describe import describe
-from pegboard.errors import UsageError
-from pegboard.model import Filters, Item, Mode
+from pegboard.calls import Caller, Role
+from pegboard.errors import NotAllowed, UsageError
+from pegboard.gate.namespaces import NAMESPACE_RULE, is_namespace
+from pegboard.model import DEFAULT_NAMESPACE, Filters, Item, Mode
 from pegboard.ports import Store
 from pegboard.runs import Run
 
@@ -22,6 +25,33 @@ def bounded(store: Store, asked: Filters, within: Filters | None) -> Filters:
     allowed = within.namespaces
     both = tuple(each for each in asked.namespaces or allowed if each in allowed)
     return asked._replace(namespaces=both or NO_NAMESPACE)
+
+
+class Place(NamedTuple):
+    """Where a new item hangs."""
+
+    namespace: str = DEFAULT_NAMESPACE
+    author: str = ""
+    """Who has made it; empty if only the item itself says so."""
+    own: bool = False
+    """Whether it is the author's whatever it says, and no id of another's."""
+
+
+def place_for(caller: Caller, namespace: str, within: Filters | None) -> Place:
+    """Where whoever calls may hang what he makes; he may say in which of his namespaces."""
+    if caller.everywhere:
+        first = within.namespaces[0] if within and within.namespaces else DEFAULT_NAMESPACE
+        if namespace and not is_namespace(namespace):
+            raise UsageError(f"{namespace!r} is no namespace", NAMESPACE_RULE)
+        return Place(namespace or first, caller.subject)
+    if not caller.role.covers(Role.AUTHOR) or not caller.namespaces:
+        raise NotAllowed(
+            "you may not make tools here", "that takes the role author, and a namespace"
+        )
+    if namespace and namespace not in caller.namespaces:
+        own = ", ".join(caller.namespaces)
+        raise NotAllowed(f"you are no member of namespace {namespace!r}", f"name one of: {own}")
+    return Place(namespace or caller.namespaces[0], caller.subject, own=True)
 
 
 def recent_runs(

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from pegboard.answers import Answer, Hit
+from pegboard.board.bounds import Place
 from pegboard.calls import CallResult, Outcome
 from pegboard.content import ItemFile, Json, VersionLine
 from pegboard.errors import UsageError
 from pegboard.model import (
     CREATED,
-    DEFAULT_NAMESPACE,
     Candidate,
     Entry,
     Filters,
@@ -32,6 +32,7 @@ from pegboard.search.look_alikes import ALIKE, likeness
 from pegboard.sources.folder_bundle import PartUnreadable, make_file, read_bundle
 from pegboard.sources.folder_python import python_fields
 from pegboard.sources.tree import Tree, Unfit
+from pegboard.store.planning import not_own
 from pegboard.strict_yaml import YamlError, load
 from pegboard.text import name_key
 
@@ -90,20 +91,13 @@ class Making(NamedTuple):
     def make(
         self,
         draft: Draft,
-        within: Filters | None = None,
+        place: Place,
         *,
         anyway: bool = False,
         try_with: Json | None = None,
-        namespace: str = "",
-        author: str = "",
     ) -> Created:
-        """With `anyway`, also where a tool for the same is there.
-
-        Without a namespace, it hangs in the first that whoever makes it may see. An author goes
-        before what the manifest says, and stays with the tool.
-        """
-        first = within.namespaces[0] if within and within.namespaces else DEFAULT_NAMESPACE
-        namespace = namespace or first
+        """With `anyway`, also where a tool for the same is there."""
+        namespace = place.namespace
         item_id = draft.id
         before = self.store.items.get(item_id, namespace, files=False)
         kept = self.store.items.versions(item_id, namespace)
@@ -111,8 +105,9 @@ class Making(NamedTuple):
         verdict = self.gate(_candidate(draft, item_id, namespace, _after(latest)))
         if isinstance(verdict, Rejection):
             return Created("refused", item_id, reason=verdict.reason)
-        known = before.item.author if before else author
-        verdict = verdict._replace(author=known or verdict.author)
+        verdict = _signed_by(verdict, place, before)
+        if place.own and before is not None and before.item.author != place.author:
+            return Created("refused", item_id, reason=not_own(verdict).reason)
         version = verdict.version.version if verdict.version else ""
         if before is not None and before.off_at is not None:
             return Created("refused", item_id, version, reason=_switched_off(item_id))
@@ -147,6 +142,14 @@ class Making(NamedTuple):
         hits = self.search(asked, limit=2 * MOST_ALIKE, filters=tools, threshold=0.0).hits
         others = [hit for hit in hits if hit.id != item.id]
         return tuple(hit for hit in others if _is_like(hit, item))[:MOST_ALIKE]
+
+
+def _signed_by(item: Item, place: Place, before: Entry | None) -> Item:
+    """The tool as its author's own, or as that of whoever made it first."""
+    if place.own:
+        return item._replace(author=place.author, official=False)
+    first = before.item.author if before else place.author
+    return item._replace(author=item.author or first)
 
 
 def _is_like(hit: Hit, item: Item) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from pegboard.calls import ServerState
+from pegboard.calls import OWNER, Caller, ServerState
 from pegboard.content import Blob
 from pegboard.errors import ModelUnavailable
 from pegboard.model import EmbeddingCounts, EmbeddingStatus, Entry, Fingerprint, SourceRecord
@@ -80,11 +80,22 @@ def queue_missing(store: Store, targets: Sequence[Fingerprint], progress: Progre
     return queued
 
 
-def refresh(store: Store, target: Fingerprint, entry: Entry | None, progress: Progress) -> int:
-    """Embed again, whether it is needed or not; the old vectors serve until the new are there."""
+def refresh(
+    store: Store,
+    target: Fingerprint,
+    entry: Entry | None,
+    progress: Progress,
+    whose: Caller = OWNER,
+) -> int:
+    """Embed again, whether it is needed or not; the old vectors serve until the new are there.
+
+    Without an item, all those that are the caller's to decide about.
+    """
     queued = 0
     for page in [[entry]] if entry else _pages(store):
         wanted = [e for e in page if e.active and e.embedding.status is not EmbeddingStatus.BLANK]
+        if entry is None:
+            wanted = [e for e in wanted if whose.may_decide(e.item.namespace, e.item.author)]
         queued += store.tasks.enqueue(target, [_text_of(each) for each in wanted])
         progress("queueing", queued, None)
     return queued

@@ -9,6 +9,7 @@ import contextlib
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from copy import copy
 from functools import partial
 from typing import NamedTuple
 
@@ -63,6 +64,12 @@ class BoardModels:
         self._others: dict[ModelSpec, Embedder] = {}
         self._lock = threading.Lock()
         self._followed = False
+
+    def seen_by(self, store: Store, trust: Trust) -> "BoardModels":
+        """The same models for whoever sees only some of the board, and chooses none."""
+        view = copy(self)
+        view._store, view._trust, view._followed = store, trust, True
+        return view
 
     @property
     def another_serves(self) -> bool:

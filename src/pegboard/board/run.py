@@ -13,12 +13,13 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pegboard.board.follow import followed
 from pegboard.board.versions import found
-from pegboard.calls import Asker, CallResult, OnProgress, Outcome
+from pegboard.calls import Asker, Caller, CallResult, OnProgress, Outcome, Role
 from pegboard.content import Access, Json, Resource
 from pegboard.errors import BoardError, CallError, UsageError
 from pegboard.execute.grants import Ground, grants_of
@@ -38,6 +39,7 @@ log = logging.getLogger(__name__)
 
 NOBODY = "nobody was there to approve it"
 REFUSED = "it was not approved"
+UNFIT = "only the role author can approve it"
 MOST_SHOWN = 600
 """Characters of the arguments that somebody is shown who has to approve a call."""
 
@@ -111,8 +113,10 @@ class Call:
 
     def start(self, *, approved: bool = False, refusal: str = NOBODY) -> "Future[CallResult]":
         """Cancelling the future cancels the call. `refusal` says why it is not approved."""
-        if self.question and not approved and self.verdict is not None:
-            said = f"{self.item.id} was not run: {self.verdict.doubts}, and {refusal}"
+        may = self.running.may_approve
+        if self.question and not (approved and may) and self.verdict is not None:
+            why = refusal if may else UNFIT
+            said = f"{self.item.id} was not run: {self.verdict.doubts}, and {why}"
             hint = f"a person can decide it otherwise with {self.verdict.settings}"
             self.end = CallResult(Outcome.DENIED, error=f"{said}\n  {hint}")
         return self.running.make(self)
@@ -134,9 +138,19 @@ class Running:
         self.ways = ways
         self.checking = checking
         self._loop = loop
+        self.caller = Caller()
+        """Who calls; without a name, whatever face it is."""
+        self.may_approve = True
         self._made: dict[ToolType, Executor] = {}
         self._making = threading.Lock()
-        self._slots: asyncio.Semaphore | None = None
+        self._slots = asyncio.Semaphore(ways.parallel)
+
+    def seen_by(self, store: Store, caller: Caller) -> "Running":
+        """For a caller, who finds what he may see, and shares what runs it with all others."""
+        view = copy(self)
+        view.store, view.caller = store, caller
+        view.may_approve = caller.role.covers(Role.AUTHOR)
+        return view
 
     def prepare(
         self,
@@ -224,7 +238,6 @@ class Running:
             job, executor = await asyncio.to_thread(self._ready, call)
             secrets = job.secrets
             if item.tool_type in PROCESSES:
-                self._slots = self._slots or asyncio.Semaphore(self.ways.parallel)
                 async with self._slots:
                     result = with_hint(await executor.run(job), job.grants)
             else:
@@ -287,7 +300,7 @@ class Running:
                 at=self.store.now(),
                 outcome=result.outcome,
                 seconds=time.monotonic() - call.began,
-                caller=call.asker.name,
+                caller=self.caller.subject or call.asker.name,
             )
             self.store.runs.record(run)
         except BoardError as error:

@@ -16,6 +16,7 @@ from pegboard.calls import Change, OnChange, ServerConfig
 from pegboard.errors import BoardReadOnly
 from pegboard.model import Fingerprint, ModelSpec
 from pegboard.ports import Store
+from pegboard.store.seen.rights import of_the_whole
 
 
 class Files(NamedTuple):
@@ -40,6 +41,10 @@ class Trust:
         """The servers that settings files declare."""
         self._store = store
         self._files = files
+
+    def seen_by(self, store: Store) -> "Trust":
+        """For whoever sees only some of the board: to allow what is started here is not his."""
+        return SeenTrust(store, self.policy, self._files, list)
 
     def follow_files(self) -> list[str]:
         """Take up the servers that settings files declare, and leave those that are gone."""
@@ -90,6 +95,14 @@ class Trust:
         """Hold back, or accept, what changed while another policy held."""
         for server in self._store.ledger.servers():
             self._store.items.apply_policy(server.config.name, self.policy)
+
+
+class SeenTrust(Trust):
+    def follow_files(self) -> list[str]:
+        raise of_the_whole("follow settings files")
+
+    def _remember(self, more: set[str]) -> None:
+        raise of_the_whole("allow what is started")
 
 
 def _service_mark(spec: ModelSpec) -> str:

@@ -120,13 +120,11 @@ class Upstream:
         late = wait(asked.values(), seconds).not_done
         return sorted(name for name, answer in asked.items() if answer in late)
 
-    def missing(self, allowed: Sequence[str]) -> list[str]:
-        """Why servers of these namespaces, or of all, cannot be called now, as sentences."""
-        shown = {
-            name
-            for name, config in self.configs().items()
-            if not allowed or config.namespace in allowed
-        }
+    def missing(self, servers: Sequence[Server]) -> list[str]:
+        """Why some of these cannot be called now, as sentences."""
+        shown = {each.config.name for each in servers if each.config.enabled}
+        if not shown:
+            return []
         late = [name for name in self.starting(0) if name in shown]
         down = sorted(shown & self.store.ledger.servers_down() - {*late, *self.live()})
         told = {"still starting": late, "down, see pegboard status": down}

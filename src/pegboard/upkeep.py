@@ -1,0 +1,174 @@
+"""What keeps a board up to date: its sources, their syncs, and the vectors of its items.
+
+All of it is for whoever may decide about the whole board, but for what a caller has of his own.
+"""
+
+import threading
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pegboard.board import adding, maintain
+from pegboard.board.filling import Filling, Outcome
+from pegboard.board.models import DISABLED, BoardModels
+from pegboard.board.reading import folder_source
+from pegboard.board.sync import Gate
+from pegboard.board.trust import Trust
+from pegboard.board.upstream import Upstream
+from pegboard.board.worker import Worker
+from pegboard.calls import Caller, Server, ServerConfig
+from pegboard.config import Tier, sealing_of, worker_settings
+from pegboard.content import Blob
+from pegboard.errors import UsageError
+from pegboard.gate.admission import admit
+from pegboard.model import DEFAULT_NAMESPACE, Entry, Fingerprint, Rejection, SourceRecord
+from pegboard.ports import Progress, Source, Store
+from pegboard.settings import Settings
+from pegboard.store.seen.rights import of_the_whole
+
+if TYPE_CHECKING:
+    from pegboard.board.signing import Sealing
+
+quiet = maintain.quiet
+
+
+class Upkeep:
+    store: Store
+    settings: Settings
+    caller: Caller
+    trust: Trust
+    models: BoardModels
+    upstream: Upstream
+    _tiers: tuple[Tier, ...]
+    _environ: Mapping[str, str]
+
+    @property
+    def target(self) -> Fingerprint | None:
+        """What new vectors must be like; None if there are to be none."""
+        return self.models.target()
+
+    def show(self, name: str) -> Entry:
+        raise NotImplementedError
+
+    def _for_the_whole(self, what: str) -> None:
+        if not self.caller.everywhere:
+            raise of_the_whole(what)
+
+    def add_folder(
+        self, path: Path | str, *, name: str | None = None, namespace: str = DEFAULT_NAMESPACE
+    ) -> SourceRecord:
+        self._for_the_whole("add a source")
+        record = adding.folder_record(Path(path), name, namespace)
+        return adding.add_source(self.store, record, self._source(record))
+
+    def add_source(
+        self, kind: str, location: str, *, name: str | None, namespace: str = DEFAULT_NAMESPACE
+    ) -> SourceRecord:
+        """A document as a source, by its path or URL; `openapi` is such a kind."""
+        self._for_the_whole("add a source")
+        record = adding.document_record(kind, location, name, namespace)
+        return adding.add_source(self.store, record, self._source(record))
+
+    def add_servers(self, configs: Sequence[ServerConfig]) -> None:
+        """MCP servers as sources; the next sync reads their tools."""
+        self._for_the_whole("add a server")
+        adding.add_servers(self.store, configs)
+
+    def servers(self) -> list[Server]:
+        return self.store.ledger.servers()
+
+    def sources(self) -> list[SourceRecord]:
+        return self.store.ledger.sources()
+
+    def remove_source(self, name: str) -> None:
+        if not self.store.ledger.remove_source(name):
+            raise adding.no_source(self.store, name)
+
+    def sync(
+        self,
+        names: Sequence[str] = (),
+        *,
+        full: bool = False,
+        embed: bool = True,
+        under: Sequence[str] = (),
+        progress: Progress = quiet,
+        stop: threading.Event | None = None,
+    ) -> Outcome:
+        """Bring the board up to date with these sources, or all; with `under`, with these paths."""
+        self._for_the_whole("sync a source")
+        if not names:
+            self.trust.follow_files()
+        chosen = adding.chosen(self.store, names)
+        sealing = sealing_of(self.settings.trust, self._tiers)
+        filling = self._filling(sealing, progress, stop)
+        filling.full = full
+        filling.under = under
+        with filling.embedding(beside=embed) as target:
+            self.upstream.prefetch([each.name for each in chosen if each.kind == "mcp"])
+            opening = partial(self._source, stop=filling.stop, sealing=sealing)
+            filling.read(chosen, opening, target, self.trust.policy)
+        return filling.outcome
+
+    def _filling(self, gate: Gate, progress: Progress, stop: threading.Event | None) -> Filling:
+        return Filling(
+            self.store,
+            self.models,
+            worker_settings(self.settings.embed),
+            gate,
+            progress,
+            stop or threading.Event(),
+            keep_missing_days=self.settings.sync.keep_missing_days,
+        )
+
+    def _source(
+        self,
+        record: SourceRecord,
+        stop: threading.Event | None = None,
+        sealing: "Sealing | None" = None,
+    ) -> Source:
+        if record.kind == "mcp":
+            return self.upstream.source(record.name, stop or threading.Event())
+        found = folder_source(record, self.settings.sync.max_file_bytes, self._environ)
+        return sealing.marked(record, found) if sealing else found
+
+    def worker(self) -> Worker:
+        self._for_the_whole("embed")
+        if self.models.own is None:
+            raise UsageError(*DISABLED)
+        return Worker(self.store, self.models, worker_settings(self.settings.embed))
+
+    def backfill(
+        self, *, progress: Progress = quiet, stop: threading.Event | None = None, work: bool = True
+    ) -> Outcome:
+        """Queue whatever has no vector of the present model, and embed it."""
+        self._for_the_whole("embed")
+        filling = self._filling(admit, progress, stop)
+        with filling.embedding(beside=work):
+            pass
+        return filling.outcome
+
+    def retry(self, name: str | None) -> int:
+        """Make failed embeddings pending again, of one item or of all that are one's own."""
+        return self.store.tasks.revive(self.show(name).key if name else None)
+
+    def refresh(self, name: str | None, *, progress: Progress = quiet) -> int:
+        """Queue a new embedding, of one item or of all that are one's own."""
+        target = self.target
+        if target is None:
+            raise UsageError(*DISABLED)
+        entry = self.show(name) if name else None
+        return maintain.refresh(self.store, target, entry, progress, whose=self.caller)
+
+    def status(self) -> maintain.Status:
+        return maintain.status(self.store, self.models.target, self.models.building())
+
+    def rejections(self) -> list[Rejection]:
+        return self.store.ledger.rejections()
+
+    def check(self) -> list[str]:
+        return maintain.check(self.store)
+
+    def unused_files(self, *, remove: bool = False) -> list[Blob]:
+        """Large files that nothing on the board refers to, and no running put will."""
+        return maintain.unused_files(self.store, remove=remove)
