@@ -102,7 +102,7 @@ def test_a_search_for_what_can_be_called_finds_only_that(api):
     assert found["hits"] and {hit["kind"] for hit in found["hits"]} == {"tool"}
 
 
-@pytest.mark.parametrize("word", ["\0", "'; DROP TABLE items; --", "金", "a" * 600, "%", "\u202e"])
+@pytest.mark.parametrize("word", ["\0", "'; DROP TABLE items; --", "金", "a" * 200, "%", "\u202e"])
 def test_any_text_can_be_asked_for(api, word):
     for mode in Mode:
         assert api.ask("POST", "/search", {"q": word, "mode": mode}).status == 200

@@ -119,6 +119,10 @@ def _read(body: bytes, model: type[W]) -> W:
     said = parsed(body)
     if not isinstance(said, dict):
         raise UsageError(f"the body is {_shown(said)}; it must be an object")
+    for name, field in model.model_fields.items():
+        value = said.get(name)
+        if isinstance(value, float) and value.is_integer() and int in _kinds(field.annotation):
+            said[name] = int(value)  # in JSON 3.0 is the same whole number as 3
     return checked(model, said)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any
 
-from pydantic import Field, Strict
+from pydantic import Field
 from starlette.responses import Response
 
 from pegboard.answers import Hit
@@ -18,10 +18,9 @@ from pegboard.serve.http.calling import RESULT, facts
 from pegboard.serve.http.problems import Declined
 from pegboard.serve.http.replies import reply
 from pegboard.serve.http.shapes import Record
-from pegboard.serve.http.table import Asked, Route, Wanted
+from pegboard.serve.http.table import Asked, Flag, Route, Wanted
 from pegboard.serve.http.telling import place_of
 
-LONGEST_TEXT = 1_500_000
 MOST_FILES = 200
 
 CREATED = Record(
@@ -39,7 +38,7 @@ CREATED = Record(
 
 
 class InBase64(Wanted):
-    base64: Annotated[str, Field(max_length=2 * LONGEST_TEXT)]
+    base64: Annotated[str, Field(pattern="^[A-Za-z0-9+/]*={0,2}$")]
 
     def content(self) -> bytes:
         try:
@@ -48,15 +47,12 @@ class InBase64(Wanted):
             raise UsageError(f"a file is not base64: {error}") from error
 
 
-Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
-
-
 class CreateBody(Wanted):
     manifest: Annotated[
-        dict[str, Any] | Text,
+        dict[str, Any] | str,
         Field(description="As an object, or as the text of tool.yaml."),
     ]
-    files: dict[str, Text | InBase64] = Field(
+    files: dict[str, str | InBase64] = Field(
         default_factory=dict,
         max_length=MOST_FILES,
         description="By path: a text, or bytes in base64.",
@@ -65,9 +61,9 @@ class CreateBody(Wanted):
         dict[str, Any] | None,
         Field(description="Arguments to try it with first; if that fails, it is not kept."),
     ] = None
-    anyway: Annotated[
-        bool, Strict(), Field(description="Also if a tool for the same is there already.")
-    ] = False
+    anyway: Annotated[Flag, Field(description="Also if a tool for the same is there already.")] = (
+        False
+    )
     namespace: Annotated[
         str | None,
         Field(max_length=200, description="Where it is to hang. Default: the first of yours."),

@@ -3,7 +3,7 @@
 from http import HTTPMethod
 from typing import Annotated
 
-from pydantic import Field, Strict
+from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
 from pegboard.board.curate import Edit, etag
@@ -12,15 +12,17 @@ from pegboard.errors import NotAllowed, UsageError
 from pegboard.model import Entry
 from pegboard.serve.http.conditions import expected
 from pegboard.serve.http.items import GROUP, both, chosen, in_thread, tell
-from pegboard.serve.http.table import Asked, Route, Wanted
+from pegboard.serve.http.table import Asked, Flag, Route, Wanted
 from pegboard.serve.http.telling import ITEM
 
-LONGEST_TEXT = 200_000
+LONGEST_TEXT = 100_000
 MOST_TAGS = 200
 
 
 class EditBody(Wanted):
     """What is to be another; null takes back what people decided."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
 
     description: Annotated[
         str | None,
@@ -30,8 +32,7 @@ class EditBody(Wanted):
         list[str] | None, Field(max_length=MOST_TAGS, description="null: those of its source.")
     ] = None
     active: Annotated[
-        bool | None,
-        Strict(),
+        Flag | None,
         Field(description="false keeps it from being found; true or null takes that back."),
     ] = None
     reason: Annotated[str, Field(max_length=2_000, description="Why it is switched off.")] = ""

@@ -7,11 +7,14 @@ from pydantic import Field
 from pegboard.model import Filters, Kind
 from pegboard.serve.http.table import Wanted
 
-LONGEST_VALUE = 600
-MOST_VALUES = 200
+LONGEST_VALUE = 200
+LONGEST_ID = 600
+MOST_VALUES = 50
+"""Of one field; all of them have to fit into the line that a request begins with."""
 STATES: dict[str, bool | None] = {"active": True, "inactive": False, "all": None}
 
 Value = Annotated[str, Field(max_length=LONGEST_VALUE)]
+Name = Annotated[str, Field(max_length=LONGEST_ID)]
 Kinds = Literal["tool", "skill", "directive", "knowledge"]
 Types = Literal["python", "bash", "api", "docker", "mcp"]
 State = Annotated[
@@ -39,7 +42,7 @@ class ToolFilters(Wanted):
     sensitivity: Annotated[tuple[Value, ...], only("of this sensitivity tier")] = ()
     persona: Annotated[tuple[Value, ...], only("for this persona")] = ()
     skill: Annotated[tuple[Value, ...], only("tools of this skill")] = ()
-    linked: Annotated[tuple[Value, ...], only("what links to this, or is linked from it")] = ()
+    linked: Annotated[tuple[Name, ...], only("what links to this, or is linked from it")] = ()
     state: State = "active"
 
     def filters(self) -> Filters:

@@ -29,8 +29,7 @@ from pegboard.serve.http.paging import (
     place_of,
 )
 from pegboard.serve.http.replies import reply
-from pegboard.serve.http.searching import Flag
-from pegboard.serve.http.table import Asked, Respond, Route, Wanted
+from pegboard.serve.http.table import Asked, Flag, Respond, Route, Wanted
 from pegboard.serve.http.telling import ITEM, Line, line, shown
 
 GROUP = "items"

@@ -6,17 +6,18 @@ import json
 from typing import Annotated
 from urllib.parse import urlencode
 
-from pydantic import Field, Strict
+from pydantic import Field
 from starlette.requests import Request
 
 from pegboard.errors import UsageError
 from pegboard.model import Entry
+from pegboard.serve.http.table import Whole
 
 LISTED = 100
 MOST_LISTED = 1_000
 LONGEST_MARK = 4_000
 
-Limit = Annotated[int, Strict(), Field(ge=1, le=MOST_LISTED, description="How many at most.")]
+Limit = Annotated[Whole, Field(ge=1, le=MOST_LISTED, description="How many at most.")]
 After = Annotated[
     str,
     Field(

@@ -9,12 +9,10 @@ from starlette.responses import Response
 from pegboard.answers import Answer
 from pegboard.serve.http.filters import ItemFilters
 from pegboard.serve.http.replies import reply
-from pegboard.serve.http.table import Asked, Route
+from pegboard.serve.http.table import Asked, Flag, Route, Whole
 
 LIMIT = 20
 LONGEST_QUERY = 2_000
-
-Flag = Annotated[bool, Strict()]
 
 
 class SearchQuery(ItemFilters):
@@ -26,7 +24,7 @@ class SearchQuery(ItemFilters):
         Literal["hybrid", "bm25", "vector", "fuzzy"] | None,
         Field(description="How to look. Default: as the gateway is set."),
     ] = None
-    limit: Annotated[int, Strict(), Field(ge=1, le=1_000, description="How many hits.")] = LIMIT
+    limit: Annotated[Whole, Field(ge=1, le=1_000, description="How many hits.")] = LIMIT
     threshold: Annotated[
         float | None,
         Strict(),

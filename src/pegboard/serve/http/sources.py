@@ -11,7 +11,7 @@ from typing import Annotated, Literal, NamedTuple
 from urllib.parse import quote, urlsplit
 
 import httpcore2
-from pydantic import Field, Strict
+from pydantic import Field
 from starlette.responses import Response
 
 from pegboard.app import Pegboard
@@ -26,7 +26,7 @@ from pegboard.serve.http.items import in_thread
 from pegboard.serve.http.problems import Declined
 from pegboard.serve.http.replies import reply
 from pegboard.serve.http.shapes import Record, Several, fields_of
-from pegboard.serve.http.table import Asked, Route, Wanted
+from pegboard.serve.http.table import Asked, Flag, Route, Wanted
 from pegboard.serve.http.upkeep import need_everywhere
 from pegboard.settings import RunSettings
 from pegboard.sources import mcp_config
@@ -68,13 +68,13 @@ class SourceBody(Wanted):
     transport: Annotated[
         Literal["http", "sse"] | None, Field(description="Of an MCP server, if it is known.")
     ] = None
-    sync: Annotated[bool, Strict(), Field(description="Read at once what it has.")] = True
+    sync: Annotated[Flag, Field(description="Read at once what it has.")] = True
 
 
 class SyncBody(Wanted):
-    full: Annotated[
-        bool, Strict(), Field(description="Read and write everything again, changed or not.")
-    ] = False
+    full: Annotated[Flag, Field(description="Read and write everything again, changed or not.")] = (
+        False
+    )
 
 
 def get_sources(asked: Asked) -> Response:

@@ -1,9 +1,9 @@
 """What an entry in the gateway's table of routes is made of."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Strict
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -11,6 +11,9 @@ from pegboard.app import Pegboard
 from pegboard.calls import Caller, Role
 from pegboard.serve.http.shapes import Record
 from pegboard.serve.table import Threads
+
+Whole = Annotated[int, Strict()]
+Flag = Annotated[bool, Strict()]
 
 
 class Wanted(BaseModel):
