@@ -8,6 +8,7 @@ from pegboard.serve.http import (
     creating,
     editing,
     items,
+    runtime,
     searching,
     sources,
     upkeep,
@@ -41,4 +42,5 @@ ROUTES: tuple[Route, ...] = (
     *changes.ROUTES,
     *sources.ROUTES,
     *upkeep.ROUTES,
+    *runtime.ROUTES,
 )

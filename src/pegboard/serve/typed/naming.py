@@ -13,6 +13,7 @@ from collections.abc import Iterable
 
 from pegboard.serve.typed.prose import is_seen
 
+_ASCII_WORD = re.compile(r"[A-Za-z0-9]+")
 _NEW_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _CAPITALS = re.compile(r"[A-Z]+(?=[A-Z][a-z]|[0-9_]|$)|[A-Z]")
 _SELECTORS = "\ufe0e\ufe0f"
@@ -34,6 +35,8 @@ KEYWORDS = frozenset(keyword.kwlist)
 
 def words(text: str) -> list[str]:
     """The parts of a text that identifiers can be made of, in both languages."""
+    if text.isascii():
+        return _ASCII_WORD.findall(text[: LONGEST * 4])
     folded = unicodedata.normalize("NFKC", text)
     spaced = "".join(c if _is_part(c) and c != "_" else " " for c in folded[: LONGEST * 4])
     return spaced.split()
@@ -71,7 +74,8 @@ def _capital(word: str) -> str:
 
 def _legal(name: str) -> str:
     """Changing case can make several characters of one, and other ones than may stand here."""
-    name = "".join(c for c in unicodedata.normalize("NFKC", name) if _is_part(c))
+    if not name.isascii():
+        name = "".join(c for c in unicodedata.normalize("NFKC", name) if _is_part(c))
     name = name[:LONGEST]
     return name if name.isidentifier() else f"_{name}"
 

@@ -149,7 +149,12 @@ def _uncoded(line: str) -> str:
 
 def literal(text: str) -> str:
     """A string literal in which everything that a reader cannot see is written out."""
-    return "".join(c if is_seen(c) else ascii(c)[1:-1] for c in repr(text))
+    shown = repr(text)
+    return shown if shown.isascii() else "".join(_written(c) for c in shown)
+
+
+def _written(character: str) -> str:
+    return character if is_seen(character) else ascii(character)[1:-1]
 
 
 def value_of(value: object) -> str:
