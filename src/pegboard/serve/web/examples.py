@@ -85,10 +85,9 @@ class _Sampling:
         properties, needed = schema.get("properties"), schema.get("required")
         if not isinstance(properties, Mapping) or not isinstance(needed, list):
             return {}
-        required = [name for name in needed[:MOST_VALUES] if name in properties]
-        return {
-            str(name): self.value(properties[name], depth + 1) for name in required if self.left > 0
-        }
+        names = [name for name in needed[:MOST_VALUES] if isinstance(name, str)]
+        required = [name for name in names if name in properties]
+        return {name: self.value(properties[name], depth + 1) for name in required if self.left > 0}
 
 
 _PLAIN: Json = {"string": "...", "integer": 1, "number": 1.5, "boolean": True}

@@ -222,7 +222,10 @@ def _value(text: str, shape: str) -> object:
 
 
 def _number(text: str) -> object:
-    found = _json(text.strip()) if text.strip() else None
+    try:
+        found = _json(text.strip())
+    except UsageError:
+        found = None
     if isinstance(found, bool) or not isinstance(found, int | float):
         raise UsageError(f"{text.strip()[:40]!r} is no number")
     return found

@@ -1,18 +1,14 @@
 """How the board is: how far its vectors are, what waits, and how quickly it goes."""
 
 import logging
-import time
-from collections import OrderedDict, deque
 from collections.abc import Callable
 from functools import partial
-from threading import Lock
 from typing import NamedTuple
 
 from starlette.background import BackgroundTask
 from starlette.responses import Response
 
 from pegboard.board.maintain import Status
-from pegboard.calls import Caller
 from pegboard.errors import NotAllowed, PegboardError, UsageError
 from pegboard.model import EmbeddingCounts
 from pegboard.serve.web.facts import size_text
@@ -22,9 +18,6 @@ from pegboard.serve.web.visits import Visit, page, sent_on
 log = logging.getLogger(__name__)
 
 TONES = {"ready": "good", "pending": "warn", "failed": "bad", "disabled": "", "blank": ""}
-PACE_SECONDS = 60.0
-"""So far back the pace is looked at."""
-MOST_PACES = 200
 DONE = {
     "backfill": "What has no vector is being queued. Its vectors are made one after another.",
     "retry": "What failed is tried again.",
@@ -61,32 +54,6 @@ class StatusView(NamedTuple):
     at_work: bool
 
 
-class Paces:
-    """How many vectors came in the last minute, as seen by each of those who look."""
-
-    def __init__(self) -> None:
-        self._seen: OrderedDict[Caller, deque[tuple[float, int]]] = OrderedDict()
-        self._lock = Lock()
-
-    def noted(self, caller: Caller, waiting: int, now: float) -> float:
-        """Vectors a second; 0 where that is not known yet."""
-        with self._lock:
-            seen = self._seen.setdefault(caller, deque())
-            self._seen.move_to_end(caller)
-            if len(self._seen) > MOST_PACES:
-                self._seen.popitem(last=False)
-            while seen and now - seen[0][0] > PACE_SECONDS:
-                seen.popleft()
-            if seen and waiting > seen[-1][1]:
-                seen.clear()  # more was queued: what went before tells nothing of the pace
-            seen.append((now, waiting))
-            began, most = seen[0]
-        return (most - waiting) / (now - began) if now > began else 0.0
-
-
-PACES = Paces()
-
-
 def show(visit: Visit) -> Response:
     found = view(visit)
     if visit.part == "status":
@@ -104,14 +71,14 @@ def show(visit: Visit) -> Response:
 def view(visit: Visit) -> StatusView:
     found = visit.board.status()
     everywhere = visit.caller.everywhere
-    pace = PACES.noted(visit.caller, found.waiting, time.monotonic())
+    oldest, pace = found.pace
     total = found.embeddings.total
     return StatusView(
         counts=_counts(found.embeddings),
         total=f"{total:,}",
         ready_share=f"{found.embeddings.ready / total:.0%}" if total else "",
         waiting=found.waiting,
-        oldest="",
+        oldest="" if oldest is None else span(visit.board.store.now() - oldest),
         pace=f"{pace * 60:,.0f} a minute" if pace > 0 else "",
         left=span(found.waiting / pace) if pace > 0 and found.waiting else "",
         model=found.model,

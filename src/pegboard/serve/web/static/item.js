@@ -9,7 +9,7 @@
     const state = () => document.querySelector("[data-embedding-state]");
     if (!state() || state().dataset.embeddingState !== "pending") return;
     const events = `/events?item=${encodeURIComponent(item.dataset.item)}`;
-    window.pegboardFollow(events, ["item", "embedding"], async () => {
+    window.pegboardFollow(events, ["item"], async () => {
       await window.pegboardReplace(state(), `${item.dataset.path}?part=embedding`);
       return Boolean(state()) && state().dataset.embeddingState === "pending";
     });

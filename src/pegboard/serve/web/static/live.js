@@ -51,7 +51,7 @@
     function end() {
       over = true;
       clearTimeout(timer);
-      if (source) source.close();
+      deaf();
     }
 
     function heard() {
@@ -61,17 +61,33 @@
       timer = setTimeout(turn, PAUSE);
     }
 
-    if (window.EventSource) {
+    // A browser has few connections to a host: a page that nobody sees keeps none.
+    function listen() {
+      if (over || source || document.hidden || !window.EventSource) return;
       source = new EventSource(events);
       source.onmessage = heard;
       for (const name of names) source.addEventListener(name, heard);
       source.onerror = () => {
-        if (source.readyState === EventSource.CLOSED) source = null;
+        if (source && source.readyState === EventSource.CLOSED) source = null;
       };
     }
+
+    function deaf() {
+      if (source) source.close();
+      source = null;
+    }
+
+    document.addEventListener("visibilitychange", () => {
+      if (document.hidden) return deaf();
+      listen();
+      heard();
+    });
+    addEventListener("pagehide", deaf);
+    addEventListener("pageshow", (event) => {
+      if (event.persisted) listen();
+    });
+    listen();
     timer = setTimeout(turn, wait);
-    addEventListener("pagehide", end, { once: true });
-    return end;
   };
 
   window.pegboardReplace = replace;

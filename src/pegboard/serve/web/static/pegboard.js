@@ -7,11 +7,12 @@
   function themeToggle() {
     const button = document.querySelector("[data-theme-toggle]");
     if (!button) return;
-    const isDark = () =>
-      root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
     const tell = () => button.setAttribute("aria-label", isDark() ? "Change to light" : "Change to dark");
     button.hidden = false;
     tell();
+    system.addEventListener("change", tell);
     button.addEventListener("click", () => {
       root.dataset.theme = isDark() ? "light" : "dark";
       tell();

@@ -4,7 +4,7 @@
 (() => {
   const part = () => document.querySelector("[data-status]");
   if (!part()) return;
-  window.pegboardFollow("/events", ["status", "board"], async () => {
+  window.pegboardFollow("/events", ["status"], async () => {
     await window.pegboardReplace(part(), "/ui/status?part=status");
     return true;
   });
