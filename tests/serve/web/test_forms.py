@@ -176,7 +176,11 @@ def test_an_example_gives_what_is_required_in_words_that_shells_and_python_take(
     assert command.text.startswith("pegboard run 'team/a b' --json ")
 
 
-KEYWORDS = [
+STRUCTURE = ["type", "properties", "items", "prefixItems", "anyOf", "oneOf", "allOf", "$ref"]
+DETAILS = ["enum", "default", "const", "description", "examples", "minLength", "format", "pattern"]
+NAMES = ["$defs", "required", "additionalProperties", "patternProperties", "a", "b"]
+KEYWORDS = [*STRUCTURE, *DETAILS, *NAMES]
+WORDS = [
     "type",
     "properties",
     "items",
