@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from pegboard.errors import PegboardError
 from pegboard.plain import plain
 from pegboard.serve.http.document import document
