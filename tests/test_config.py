@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 from pegboard.cli.main import cli
-from pegboard.config import PROJECT_FILE, Located, env_name, known_settings, load
+from pegboard.config import (
+    PROJECT_FILE,
+    Located,
+    allowed_file,
+    env_name,
+    keyring_folder,
+    known_settings,
+    load,
+)
 from pegboard.errors import ConfigError
 from pegboard.freeact import pytools_place
 from pegboard.settings import EmbedSettings, SearchSettings, Settings, SyncSettings
@@ -366,3 +374,104 @@ def test_where_a_persons_keys_go_may_be_said_in_their_own_file(place):
     place.user_file.parent.mkdir(parents=True, exist_ok=True)
     place.user_file.write_text('[embed]\napi_key = "env:MY_KEY"\n', encoding="utf-8")
     assert place.load().settings.embed.api_key == "env:MY_KEY"
+
+
+def test_the_names_of_other_search_tools_say_which_model_and_where(place):
+    said = {
+        "PEGBOARD_SEARCH_MODEL": "openai-compatible:bge-m3",
+        "PEGBOARD_SEARCH_DEVICE": "cpu",
+        "PEGBOARD_SEARCH_NO_CACHE": "true",
+        "PEGBOARD_SEARCH_LIMIT": "3",
+        "PEGBOARD_SEARCH_THRESHOLD": "0.35",
+        "PEGBOARD_SEARCH_ALPHA": "0.7",
+    }
+    found = place.load(environ=said).settings
+    assert (found.embed.provider, found.embed.model) == ("openai-compatible", "bge-m3")
+    assert (found.embed.device, found.embed.cache) == ("cpu", "off")
+    assert (found.search.limit, found.search.threshold, found.search.alpha) == (3, 0.35, 0.7)
+
+
+@pytest.mark.parametrize(
+    ("text", "provider", "model"),
+    [
+        ("local", "local", ""),
+        ("all-MiniLM-L6-v2", "local", ""),
+        ("openai:text-embedding-3-small", "pydantic-ai", "openai:text-embedding-3-small"),
+        ("local-http:a:b", "local-http", "a:b"),
+    ],
+)
+def test_a_model_is_named_as_everywhere(place, text, provider, model):
+    place.say('[embed]\nprovider = "openai-compatible"\nmodel = "other"\n')
+    found = place.load(environ={"PEGBOARD_SEARCH_MODEL": text}).settings.embed
+    assert (found.provider, found.model) == (provider, model)
+
+
+def test_a_model_alone_is_one_of_the_provider_that_is_set(place):
+    place.say('[embed]\nprovider = "openai-compatible"\n')
+    found = place.load(environ={"PEGBOARD_SEARCH_MODEL": "bge-m3"}).settings.embed
+    assert (found.provider, found.model) == ("openai-compatible", "bge-m3")
+
+
+def test_another_name_goes_before_files_and_behind_flags(place):
+    place.say('[embed]\ndevice = "gpu"\n')
+    variable = {"PEGBOARD_SEARCH_DEVICE": "cpu"}
+    assert place.load(environ=variable).settings.embed.device == "cpu"
+    assert place.load(environ=variable, embed__device="auto").settings.embed.device == "auto"
+
+
+def test_two_names_for_one_setting_must_agree(place):
+    said = {"PEGBOARD_SEARCH_DEVICE": "cpu", "PEGBOARD_EMBED_DEVICE": "gpu"}
+    message = place.refused(said)
+    assert "PEGBOARD_SEARCH_DEVICE" in message
+    assert "unset PEGBOARD_SEARCH_DEVICE or PEGBOARD_EMBED_DEVICE" in message
+    agreed = said | {"PEGBOARD_EMBED_DEVICE": "cpu"}
+    assert place.load(environ=agreed).settings.embed.device == "cpu"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("PEGBOARD_SEARCH_NO_CACHE", "perhaps", "true or false"),
+        ("PEGBOARD_SEARCH_DEVICE", "tpu", "one of auto, cpu, gpu"),
+    ],
+)
+def test_a_wrong_value_under_another_name_is_named_with_that_name(place, name, value, said):
+    message = place.refused({name: value})
+    assert name in message
+    assert said in message
+
+
+def test_an_empty_variable_of_another_name_says_nothing(place):
+    said = dict.fromkeys(
+        ("PEGBOARD_SEARCH_MODEL", "PEGBOARD_SEARCH_DEVICE", "PEGBOARD_SEARCH_NO_CACHE"), ""
+    )
+    assert place.load(environ=said).settings == Settings()
+
+
+def test_where_a_gateway_is_and_its_token_are_no_settings(place):
+    said = {"PEGBOARD_GATEWAY": "https://a.example", "PEGBOARD_TOKEN": "secret"}
+    assert place.load(environ=said).settings == Settings()
+    place.say('gateway = "https://a.example"\n')
+    assert "unknown setting 'gateway'" in place.refused()
+
+
+def test_the_data_folder_has_the_board_the_keys_and_the_cache(place, tmp_path):
+    found = place.load(cwd=tmp_path, environ={"PEGBOARD_DATA_DIR": "mine"})
+    mine = tmp_path / "mine"
+    assert found.board == mine / "board.db"
+    assert keyring_folder(found.settings) == mine
+    assert allowed_file(found.settings) == mine / "allowed.json"
+    assert found.settings.vectors_folder == mine / "cache" / "vectors"
+
+
+def test_the_data_folder_of_a_file_is_beside_that_file_and_no_projects_to_say(place, tmp_path):
+    place.user_file.write_text('data_dir = "mine"\n')
+    assert place.load(cwd=tmp_path).board == place.user_file.parent / "mine" / "board.db"
+    place.say('data_dir = "mine"\n')
+    assert "a project may not set data_dir" in place.refused()
+
+
+def test_a_project_has_its_board_wherever_the_data_folder_is(place):
+    place.say("")
+    found = place.load(environ={"PEGBOARD_DATA_DIR": "/elsewhere"})
+    assert found.board == place.project / ".pegboard" / "board.db"

@@ -91,7 +91,7 @@ class Pegboard(Upkeep):
         self.trust = Trust(
             store,
             OnChange(settings.trust.changed),
-            Files(place.files if place else (), str(user_config_file()), allowed_file()),
+            Files(place.files if place else (), str(user_config_file()), allowed_file(settings)),
             lambda: [mcp_config.from_table(s.name, s.table, where=s.file) for s in declared],
         )
         # onnxruntime reports its use to its maker from the moment it is loaded, unless told not to.
@@ -99,7 +99,7 @@ class Pegboard(Upkeep):
         sessions = partial(runners.open_sessions, settings, os.environ)
         self.upstream = Upstream(store, sessions, self.boards_above())
         self.models = BoardModels(
-            store, settings.embed.spec, embedders(settings.embed, os.environ), self.trust
+            store, settings.embed.spec, embedders(settings, os.environ), self.trust
         )
         self.curate = Curating(store, self.models.target)
         self._beside = ThreadPoolExecutor(SEARCH_THREADS, "pegboard-search")
@@ -171,11 +171,13 @@ class Pegboard(Upkeep):
         diverse: bool = False,
         explain: bool = False,
         executable: bool = False,
+        model: str | None = None,
     ) -> Answer:
         """The hits that fit, best first; if none does, `nearest` has the three that come closest.
 
         What is not given is taken from the settings. A threshold that is given holds for every hit;
-        0 lets everything through. With `executable`, only tools that can be called now.
+        0 lets everything through. With `executable`, only tools that can be called now. `model` is
+        one that the board has vectors of.
         """
         found = self.settings.search
         wanted = found.limit if limit is None else limit
@@ -189,7 +191,7 @@ class Pegboard(Upkeep):
             diverse=diverse,
             explain=explain,
         )
-        embedder = self._whole.models.searching()
+        embedder = self._whole.models.searching(model)
         answer = find(self.store, embedder, ask, find_settings(found), beside=self._beside)
         notices = self._trouble(executable)
         return answer._replace(notices=(*answer.notices, *notices))
@@ -278,8 +280,8 @@ class Pegboard(Upkeep):
         return made if whole is self else made.seen_by(self.store, self.caller)
 
     def _make_running(self) -> "Running":
-        place, settings = (self._project, self._tiers), self.settings.run
-        return runners.make_running(self.store, settings, self.upstream, place, os.environ)
+        place = (self._project, self._tiers)
+        return runners.make_running(self.store, self.settings, self.upstream, place, os.environ)
 
     def runs(self, name: str | None = None, limit: int = 20) -> "Sequence[Run]":
         """How calls ended, the newest first, of one item or of all."""
@@ -301,6 +303,6 @@ class Pegboard(Upkeep):
         from pegboard.board.create import Making
 
         place = place_for(self.caller, namespace, self.within)
-        gate = sealing_of(self.settings.trust, self._tiers)
+        gate = sealing_of(self.settings, self._tiers)
         making = Making(self.store, gate, self.search, self.models.target, self.running.trial)
         return making.make(draft, place, anyway=anyway, try_with=try_with)

@@ -3,7 +3,7 @@
 import math
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import platformdirs
 
+from pegboard.aliases import ALIASES, NO_SETTINGS, aliased
 from pegboard.board.find import FindSettings
 from pegboard.board.worker import WorkerSettings
 from pegboard.embed.choose import make_embedder
@@ -99,7 +100,8 @@ class Located:
         return find_project(Path(self.board).resolve().parent) if here else None
 
 
-SECTIONS = frozenset(each.name for each in fields(Settings) if each.name != "board")
+SECTIONS = frozenset(name for name, kind in Settings.__annotations__.items() if kind is not str)
+DEFAULTS = Settings()
 
 Layer = dict[str, tuple[object, str]]
 """`section.key` to value and the place that said so."""
@@ -123,11 +125,11 @@ def load(
         if key not in known:
             raise ConfigError(f"unknown setting {key!r}", _suggestion(key, known))
         said[key] = (value, f"flag --{key.rpartition('.')[2]}")
-    settings = build(said)
+    settings = _with_data_dir(build(said), cwd, said)
     return Located(
         settings,
         project,
-        _board_place(settings.board, cwd, project, said),
+        _board_place(settings, cwd, project, said),
         tuple(servers.values()),
         tuple(map(str, files)),
         _blob_place(settings.blobs, cwd, said),
@@ -140,14 +142,14 @@ def user_config_file() -> Path:
     return platformdirs.user_config_path("pegboard") / "config.toml"
 
 
-def allowed_file() -> Path:
+def allowed_file(settings: Settings) -> Path:
     """What this person has allowed projects to start."""
-    return platformdirs.user_data_path("pegboard") / "allowed.json"
+    return settings.data_folder / "allowed.json"
 
 
-def keyring_folder() -> Path:
+def keyring_folder(settings: Settings = DEFAULTS) -> Path:
     """Where a person's keys are, and the list of those whom that person trusts."""
-    return platformdirs.user_data_path("pegboard")
+    return settings.data_folder
 
 
 def find_project(start: Path) -> Path | None:
@@ -156,13 +158,19 @@ def find_project(start: Path) -> Path | None:
     )
 
 
-def _board_place(board: str, cwd: Path, project: Path | None, said: Layer) -> Path | str:
-    if is_address(board):
-        return board
-    if not board:
-        home = project / ".pegboard" if project else platformdirs.user_data_path("pegboard")
+def _with_data_dir(settings: Settings, cwd: Path, said: Layer) -> Settings:
+    if not settings.data_dir:
+        return settings
+    return replace(settings, data_dir=str(_path("data_dir", settings.data_dir, cwd, said)))
+
+
+def _board_place(settings: Settings, cwd: Path, project: Path | None, said: Layer) -> Path | str:
+    if is_address(settings.board):
+        return settings.board
+    if not settings.board:
+        home = project / ".pegboard" if project else settings.data_folder
         return home / "board.db"
-    return _path("board", board, cwd, said)
+    return _path("board", settings.board, cwd, said)
 
 
 def _blob_place(blobs: BlobSettings, cwd: Path, said: Layer) -> BlobPlace:
@@ -247,13 +255,22 @@ def _flat(table: Mapping[str, object], prefix: str) -> Iterator[tuple[str, objec
 def _from_environment(environ: Mapping[str, str]) -> Layer:
     names = {env_name(key): (key, kind) for key, kind, _, _ in known_settings()}
     said: Layer = {}
+    others = {*ALIASES, *NO_SETTINGS}
     for name, text in environ.items():
-        if not name.startswith(ENV_PREFIX) or name.startswith(IGNORED_ENV):
+        if not name.startswith(ENV_PREFIX) or name.startswith(IGNORED_ENV) or name in others:
             continue
         if name not in names:
-            raise ConfigError(f"environment: unknown setting {name}", _suggestion(name, set(names)))
+            known = {*names, *others}
+            raise ConfigError(f"environment: unknown setting {name}", _suggestion(name, known))
         key, kind = names[name]
         said[key] = (parsed(text, kind), f"environment variable {name}")
+    for key, value, name in aliased(environ):
+        own = said.setdefault(key, (value, f"environment variable {name}"))[0]
+        if own != value:
+            raise ConfigError(
+                f"{name} says that {key} is {value!r}, and {env_name(key)} that it is {own!r}",
+                f"unset {name} or {env_name(key)}",
+            )
     return said
 
 
@@ -334,25 +351,27 @@ def find_settings(found: SearchSettings) -> FindSettings:
     )
 
 
-def sealing_of(trust: TrustSettings, tiers: Iterable[Tier]) -> "Sealing":
+def sealing_of(settings: Settings, tiers: Iterable[Tier]) -> "Sealing":
     """By the strictest policy among those of the tiers."""
     from pegboard.board.keyring import Keyring  # a search needs none of this
     from pegboard.board.signing import Sealing
     from pegboard.gate.signatures import Policy
 
+    trust = settings.trust
     said = {
         Tier.PROJECT: trust.signatures_project,
         Tier.USER: trust.signatures_user,
         Tier.REGISTRY: trust.signatures_registry,
     }
     strictest = min((said[tier] for tier in tiers), key=SIGNATURES.index)
-    return Sealing(Keyring(keyring_folder()), Policy(strictest))
+    return Sealing(Keyring(keyring_folder(settings)), Policy(strictest))
 
 
 def embedders(
-    embed: EmbedSettings, environ: Mapping[str, str]
+    settings: Settings, environ: Mapping[str, str]
 ) -> Callable[[ModelSpec], Embedder | None]:
     """Makes the embedder of a model, as the settings say how."""
+    embed = settings.embed
     return partial(
         make_embedder,
         device=embed.device,
@@ -361,7 +380,7 @@ def embedders(
         timeout_seconds=embed.timeout_seconds,
         max_retries=embed.max_retries,
         environ=environ,
-        cache=embed.cache_folder,
+        cache=settings.vectors_folder,
     )
 
 

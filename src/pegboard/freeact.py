@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from pegboard.aliases import switch
 from pegboard.config import Layer, build, parsed
-from pegboard.errors import ConfigError
 from pegboard.settings import Settings
 
 
@@ -41,8 +41,8 @@ def pytools_place(*, cwd: Path, environ: Mapping[str, str]) -> PytoolsPlace:
         folder=Path(environ.get("PYTOOLS_DIR", ".freeact/generated")),
         board=cwd / environ.get("PYTOOLS_DB_PATH", ".freeact/search.db"),
         settings=build(said),
-        sync=_switch(environ, "PYTOOLS_SYNC"),
-        watch=_switch(environ, "PYTOOLS_WATCH"),
+        sync=switch(environ, "PYTOOLS_SYNC", "true"),
+        watch=switch(environ, "PYTOOLS_WATCH", "true"),
         notices=tuple(notices),
     )
 
@@ -51,15 +51,3 @@ def _number(
     environ: Mapping[str, str], name: str, kind: type[int] | type[float], default: float
 ) -> tuple[object, str]:
     return (parsed(environ[name], kind) if environ.get(name) else kind(default)), name
-
-
-def _switch(environ: Mapping[str, str], name: str) -> bool:
-    text = environ.get(name, "true").strip().lower()
-    if text not in _SWITCHES:
-        raise ConfigError(f"{name} is {environ[name]!r}; it must be true or false")
-    return _SWITCHES[text]
-
-
-_SWITCHES = dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(
-    ("false", "0", "no", "off", ""), False
-)

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from functools import cache as once
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import platformdirs
 
 from pegboard.config import Tier, keyring_folder, user_config_file
 from pegboard.model import Entry, Item, ToolType
@@ -43,7 +42,7 @@ def open_sessions(
 
 def make_running(
     store: "Store",
-    settings: RunSettings,
+    settings: Settings,
     upstream: "Upstream",
     place: tuple[Path | None, tuple[Tier, ...]],
     environ: Mapping[str, str],
@@ -64,19 +63,19 @@ def make_running(
 
     project, tiers = place
     ways = Ways(
-        executors=_executors(settings, environ, upstream),
-        rules=_rules(settings, tiers)._replace(in_project=project is not None),
-        limits=_limits(settings),
-        ground=Ground(project or Path.cwd(), Path.home(), _hidden(store)),
+        executors=_executors(settings.run, settings.cache_folder, environ, upstream),
+        rules=_rules(settings.run, tiers)._replace(in_project=project is not None),
+        limits=_limits(settings.run),
+        ground=Ground(project or Path.cwd(), Path.home(), _hidden(store, settings)),
         look_up=lambda name: environ.get(name) or keyring.look_up(name),
         api_secrets=api_secrets,
-        is_signed=_is_signed,
-        parallel=settings.parallel,
+        is_signed=partial(_is_signed, keyring_folder(settings)),
+        parallel=settings.run.parallel,
     )
     return Running(store, ways, Checking(complaints, filled), Loop())
 
 
-def _is_signed(entry: Entry) -> bool:
+def _is_signed(keys: Path, entry: Entry) -> bool:
     """By the list of trusted keys as it is now, whatever the board says."""
     if entry.item.signature is None:
         return False
@@ -85,7 +84,7 @@ def _is_signed(entry: Entry) -> bool:
     from pegboard.board.versions import is_as_written
     from pegboard.gate.signatures import State
 
-    verdict = verify_entry(entry, Keyring(keyring_folder()).trusted())
+    verdict = verify_entry(entry, Keyring(keys).trusted())
     return verdict.state is State.TRUSTED and is_as_written(entry.item)
 
 
@@ -123,9 +122,9 @@ def _limits(settings: RunSettings) -> "Limits":
     )
 
 
-def _hidden(store: "Store") -> tuple[Path, ...]:
+def _hidden(store: "Store", settings: Settings) -> tuple[Path, ...]:
     """What no tool sees: keys, settings, the board itself, and what others are run from."""
-    always = (keyring_folder(), user_config_file().parent, _cache_folder())
+    always = (keyring_folder(settings), user_config_file().parent, settings.cache_folder)
     board = Path(str(store.facts()["board"]))
     if not board.exists():
         return always
@@ -135,16 +134,10 @@ def _hidden(store: "Store") -> tuple[Path, ...]:
     return (*always, board, *beside)
 
 
-def _cache_folder() -> Path:
-    """Where tools are unpacked, packages installed and runs have their folders."""
-    return platformdirs.user_cache_path("pegboard")
-
-
 def _executors(
-    settings: RunSettings, environ: Mapping[str, str], upstream: "Upstream"
+    settings: RunSettings, cache: Path, environ: Mapping[str, str], upstream: "Upstream"
 ) -> "dict[ToolType, Callable[[], Executor]]":
-    """Each is made when it is first needed."""
-    cache = _cache_folder()
+    """Each is made when it is first needed. In `cache`, tools are unpacked and have their runs."""
 
     @once
     def processes() -> "Processes":

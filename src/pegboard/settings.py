@@ -53,11 +53,6 @@ class EmbedSettings:
     def spec(self) -> ModelSpec:
         return ModelSpec(self.provider, self.model, self.dimension, self.base_url, self.api_key)
 
-    @property
-    def cache_folder(self) -> Path | None:
-        on = self.cache == "on"
-        return platformdirs.user_cache_path("pegboard") / "vectors" if on else None
-
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
@@ -253,6 +248,11 @@ class Settings:
     board: str = setting(
         "", "the board's file, or postgresql://...; empty means .pegboard/board.db of the project"
     )
+    data_dir: str = setting(
+        "",
+        "folder of your own board, keys and caches; empty means where this system has such things",
+        personal=True,
+    )
     embed: EmbedSettings = field(default_factory=EmbedSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
     sync: SyncSettings = field(default_factory=SyncSettings)
@@ -261,3 +261,19 @@ class Settings:
     run: RunSettings = field(default_factory=RunSettings)
     serve: ServeSettings = field(default_factory=ServeSettings)
     blobs: BlobSettings = field(default_factory=BlobSettings)
+
+    @property
+    def data_folder(self) -> Path:
+        """Where a person's own board is, the keys, and what that person has allowed."""
+        return Path(self.data_dir) if self.data_dir else platformdirs.user_data_path("pegboard")
+
+    @property
+    def cache_folder(self) -> Path:
+        """What is there can be made again."""
+        own = self.data_dir
+        return Path(own) / "cache" if own else platformdirs.user_cache_path("pegboard")
+
+    @property
+    def vectors_folder(self) -> Path | None:
+        """Where vectors are kept that a service made, if they are."""
+        return self.cache_folder / "vectors" if self.embed.cache == "on" else None

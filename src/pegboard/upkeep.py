@@ -100,7 +100,7 @@ class Upkeep:
         if not names:
             self.trust.follow_files()
         chosen = adding.chosen(self.store, names)
-        sealing = sealing_of(self.settings.trust, self._tiers)
+        sealing = sealing_of(self.settings, self._tiers)
         filling = self._filling(sealing, progress, stop)
         filling.full = full
         filling.under = under

@@ -11,7 +11,7 @@ from pegboard.embed.service import PROBE
 from pegboard.errors import ConfigError, ModelUnavailable
 from pegboard.model import ModelSpec
 from pegboard.ports import Embedder
-from pegboard.settings import EmbedSettings
+from pegboard.settings import EmbedSettings, Settings
 
 
 def make(
@@ -203,8 +203,8 @@ def test_the_settings_offer_the_providers_there_are():
     assert EmbedSettings().spec == ModelSpec("local")
     made = EmbedSettings(provider="local-http", model="m", dimension=3, base_url="u", api_key="k")
     assert made.spec == ModelSpec("local-http", "m", 3, "u", "k")
-    assert EmbedSettings(cache="off").cache_folder is None
-    assert EmbedSettings().cache_folder.name == "vectors"
+    assert Settings(embed=EmbedSettings(cache="off")).vectors_folder is None
+    assert Settings().vectors_folder.name == "vectors"
 
 
 def test_what_was_made_once_is_not_asked_for_again(server, tmp_path):

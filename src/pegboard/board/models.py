@@ -15,10 +15,17 @@ from typing import NamedTuple
 
 from pegboard.board.maintain import Building, queue_missing, quiet
 from pegboard.board.trust import Trust
-from pegboard.embed.choose import PACKAGED_MODEL, PROVIDERS
+from pegboard.embed.choose import PACKAGED_MODEL, PROVIDERS, SERVICES, named_model
 from pegboard.embed.recalled import Recalled
 from pegboard.errors import EmbeddingError, ModelUnavailable, UsageError
-from pegboard.model import EmbeddingCounts, Fingerprint, Model, ModelSpec, ModelState
+from pegboard.model import (
+    EmbeddingCounts,
+    Fingerprint,
+    KeptVectors,
+    Model,
+    ModelSpec,
+    ModelState,
+)
 from pegboard.ports import Embedder, Progress, Store
 from pegboard.text import TEXT_VERSION
 
@@ -83,12 +90,32 @@ class BoardModels:
         for embedder in filter(None, (self.own, *self._others.values())):
             embedder.close()
 
-    def searching(self) -> Embedder | None:
-        """What embeds a query now; another process may have switched since the last one."""
+    def searching(self, name: str | None = None) -> Embedder | None:
+        """What embeds a query now; another process may have switched since the last one.
+
+        With a name, that model, if the board has vectors of it: others cannot be compared with
+        what it makes of a query.
+        """
+        if name is not None:
+            return self._searching_by(name)
         if self.own is None:
             return None
         state = self._store.models.state()
         return self._recalled(state.active, state) if state.active else self.own
+
+    def _searching_by(self, name: str) -> Embedder:
+        named, state = self.named(name), self._store.models.state()
+        kept = [each for each in self._store.models.kept() if _is_of(each, named)]
+        active = state.active and state.active.fingerprint
+        kept.sort(key=lambda each: (each.fingerprint == active, each.vectors), reverse=True)
+        if not kept:
+            serves = f"search goes by {active.key}" if active else "it has no vectors at all"
+            raise UsageError(
+                f"this board has no vectors of {name}; {serves}",
+                f"leave --model out, or make them with: pegboard model use {name}",
+            )
+        first = kept[0]
+        return Recalled(first.fingerprint, partial(self._allowed, first.spec or named))
 
     def target(self) -> Fingerprint | None:
         """What the vector of an item that is put now must be like."""
@@ -253,23 +280,19 @@ class BoardModels:
         ]
 
     def named(self, name: str) -> ModelSpec:
-        """A provider, `provider:model`, or the packaged model.
+        """A provider, `provider:model`, the packaged model, or one of the service that is set.
 
         Where a service is, and its key, is taken from the settings if they are for this provider.
         """
-        provider, _, model = name.partition(":")
-        if name == PACKAGED_MODEL:
-            provider, model = "local", ""
-        elif provider not in PROVIDERS and model:
-            provider, model = "pydantic-ai", name
-        elif provider not in PROVIDERS:
+        provider, model = named_model(name)
+        own = self._configured
+        if not provider and own.provider not in SERVICES:
             raise UsageError(
                 f"there is no model {name!r}",
                 f"say provider:model, or one of: {', '.join(PROVIDERS)}, {PACKAGED_MODEL}",
             )
-        found = ModelSpec(provider, model)
-        own = self._configured
-        if own.provider != provider:
+        found = ModelSpec(provider or own.provider, model)
+        if own.provider != found.provider:
             return found
         return found._replace(model=model or own.model, base_url=own.base_url, api_key=own.api_key)
 
@@ -315,6 +338,12 @@ class BoardModels:
 
 def _same_model(one: ModelSpec, other: ModelSpec) -> bool:
     return one[:3] == other[:3]
+
+
+def _is_of(kept: KeptVectors, named: ModelSpec) -> bool:
+    """A name without a model means whichever one the provider has made vectors with."""
+    made = kept.spec or kept.fingerprint
+    return made.provider == named.provider and named.model in ("", made.model)
 
 
 def _try_out(embedder: Embedder) -> None:

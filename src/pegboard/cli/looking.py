@@ -42,6 +42,16 @@ STATES: dict[str, bool | None] = {"active": True, "inactive": False, "all": None
     help="For models: as many hits, and as much of each, as N tokens take.",
 )
 @click.option("--explain", is_flag=True, help="Show how each item came by its score.")
+@click.option(
+    "--model",
+    metavar="NAME",
+    help="Search by the vectors of this model, if the board has some: provider:model.",
+)
+@click.option(
+    "--data-dir",
+    metavar="PATH",
+    help="Where your own board, keys and caches are. Default: where this system has such things.",
+)
 @click.option("--source", "sources", multiple=True, help="Only from here: mcptools, gentools, ...")
 @click.option("--kind", "kinds", multiple=True, type=KINDS, help="Only this kind.")
 @click.option("--category", "categories", multiple=True, help="Only this category.")
@@ -83,6 +93,8 @@ def search(
     compact: bool,
     budget: int | None,
     explain: bool,
+    model: str | None,
+    data_dir: str | None,
     state: str,
     board: str | None,
     as_json: bool,
@@ -96,7 +108,8 @@ def search(
     form = Form(as_json, nearest, compact, budget, explain)
     _refuse_both(form)
     chosen = Filters(active=STATES[state], **filters)
-    with Pegboard.open(board) as pegboard:
+    flags = {"data_dir": data_dir} if data_dir else {}
+    with Pegboard.open(board, **flags) as pegboard:
         answer = pegboard.search(
             " ".join(query),
             mode=mode,
@@ -106,6 +119,7 @@ def search(
             diverse=diverse,
             explain=explain,
             executable=executable,
+            model=model,
         )
         narrowed = executable or chosen != Filters()
         asked = _Asked(pegboard.settings.search, mode, threshold, narrowed)

@@ -134,7 +134,7 @@ def _found(path: Path, namespace: str) -> signing.Found:
 
 
 def _keyring() -> Keyring:
-    return Keyring(keyring_folder())
+    return Keyring(keyring_folder(located().settings))
 
 
 def _public_key(text: str) -> bytes:

@@ -11,10 +11,24 @@ from pegboard.errors import ConfigError
 from pegboard.model import ModelSpec
 from pegboard.ports import Embedder
 
-PROVIDERS = ("local", "test", "disabled", "openai-compatible", "local-http", "pydantic-ai")
+SERVICES = ("openai-compatible", "local-http", "pydantic-ai")
+PROVIDERS = ("local", "test", "disabled", *SERVICES)
 PACKAGED_MODEL = "all-MiniLM-L6-v2"
 PACKAGED_DIMENSION = 384
 TEST_DIMENSION = 256
+
+
+def named_model(name: str) -> tuple[str, str]:
+    """The provider and the model in `provider:model`, a provider or the packaged model.
+
+    What begins with no provider of ours is left to pydantic-ai. A model alone has no provider.
+    """
+    provider, colon, model = name.partition(":")
+    if name == PACKAGED_MODEL:
+        return "local", ""
+    if provider in PROVIDERS:
+        return provider, model
+    return ("pydantic-ai", name) if colon and model else ("", name)
 
 
 def make_embedder(
