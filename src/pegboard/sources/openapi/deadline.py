@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Self
 
-_CONNECTED = ("connection.connect_tcp.complete", "connection.start_tls.complete")
+CONNECTED = ("connection.connect_tcp.complete", "connection.start_tls.complete")
 
 
 class Deadline:
@@ -16,9 +16,10 @@ class Deadline:
     A timeout alone is for one read, and begins anew with every byte that comes.
     """
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, sockets: list[socket.socket] | None = None) -> None:
+        """`sockets` are those of a client that is asked several times and keeps its connections."""
         self._end = time.monotonic() + seconds
-        self._sockets: list[socket.socket] = []
+        self._sockets = [] if sockets is None else sockets
         self._timer = threading.Timer(seconds, self._shut)
         self._timer.daemon = True
 
@@ -35,7 +36,7 @@ class Deadline:
 
     def trace(self, event: str, info: Mapping[str, Any]) -> None:
         """For the extension of that name of the HTTP client's requests."""
-        if event in _CONNECTED:
+        if event in CONNECTED:
             self._sockets.append(info["return_value"].get_extra_info("socket"))
             if self.passed:
                 self._shut()

@@ -1,0 +1,1 @@
+"""A board behind a gateway, asked over HTTP."""
