@@ -8,6 +8,8 @@ from pegboard.serve.http import (
     creating,
     editing,
     items,
+    loose,
+    myself,
     runtime,
     searching,
     sources,
@@ -43,4 +45,6 @@ ROUTES: tuple[Route, ...] = (
     *sources.ROUTES,
     *upkeep.ROUTES,
     *runtime.ROUTES,
+    *loose.ROUTES,
+    *myself.ROUTES,
 )
