@@ -59,6 +59,8 @@ LOADS_LATE = {
     "board/reading.py": ("sources",),
     "cli/serving.py": ("serve", "live"),
     "cli/measuring.py": ("measure",),
+    "cli/opening.py": ("remote",),
+    "remote/board.py": ("remote",),
     "cli/database.py": ("database",),
     "embed/choose.py": ("embed",),
     "board/signing.py": ("sources",),

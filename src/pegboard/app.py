@@ -32,6 +32,7 @@ from pegboard.config import (
 from pegboard.content import Json
 from pegboard.errors import BoardReadOnly
 from pegboard.freeact import PytoolsPlace, pytools_place
+from pegboard.gateway import GatewayPlace, gateway_place
 from pegboard.model import Entry, Filters, Mode
 from pegboard.ports import Embedder, Store
 from pegboard.settings import Settings
@@ -58,6 +59,13 @@ def located(*, board: str | None = None, flags: Mapping[str, object] | None = No
     """The settings that hold in the working folder."""
     said = dict(flags or {}) | ({"board": board} if board else {})
     return load(cwd=Path.cwd(), environ=os.environ, flags=said, user_file=user_config_file())
+
+
+def located_gateway(
+    *, gateway: str | None = None, board: str | None = None, token_file: Path | None = None
+) -> GatewayPlace | None:
+    """The gateway that is to be asked instead of a board here, if one is."""
+    return gateway_place(os.environ, gateway=gateway, board=board, token_file=token_file)
 
 
 def located_pytools() -> PytoolsPlace:

@@ -3,12 +3,15 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
+from pegboard.answers import Answer
 from pegboard.app import Pegboard, quiet
 from pegboard.board import evaluate as measures
 from pegboard.board.evaluate import EVALUATED, EvalQuery, Filled
 from pegboard.board.sweep import Bench
 from pegboard.board.sweep import sweep as look_for_better
+from pegboard.calls import CensusLine
 from pegboard.config import find_settings
 from pegboard.errors import UsageError
 from pegboard.model import Filters
@@ -20,6 +23,18 @@ __all__ = ["evaluate", "evaluate_as_is", "evaluation_board", "scratch_beside", "
 
 Measured = tuple[dict[str, object], list[str]]
 """What was measured, and notices."""
+
+
+class Findable(Protocol):
+    """What queries can be asked of: a board here, or one behind a gateway."""
+
+    settings: Settings
+
+    def search(
+        self, query: str, *, mode: str, limit: int, filters: Filters, threshold: float
+    ) -> Answer: ...
+
+    def census(self) -> list[CensusLine]: ...
 
 
 @contextmanager
@@ -43,7 +58,7 @@ def evaluate(
 
 
 def evaluate_as_is(
-    board: Pegboard, folder: Path, *, mode: str, limit: int, progress: Progress = quiet
+    board: Findable, folder: Path, *, mode: str, limit: int, progress: Progress = quiet
 ) -> Measured:
     """Ask the folder's queries of what hangs on this board."""
     queries = measures.read_queries(folder / "queries.jsonl")
@@ -77,7 +92,7 @@ def _evaluation(
 
 
 def _ask(
-    board: Pegboard,
+    board: Findable,
     queries: list[EvalQuery],
     mode: str,
     limit: int,

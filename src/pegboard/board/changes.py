@@ -3,12 +3,43 @@
 import difflib
 import json
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from pegboard.calls import Change
+from pegboard.content import Json
 from pegboard.errors import ItemAmbiguous, ItemNotFound
+from pegboard.model import ItemId
 
 HASH = 32
 """So many digits that a server cannot make two definitions which share them."""
+
+
+class Told(NamedTuple):
+    """An item that is no longer what was approved, for whoever is to approve it."""
+
+    id: ItemId
+    namespace: str
+    exactly: str
+    """What to approve, so that nothing else is approved."""
+    held: bool
+    changed_at: float | None
+    approved: Json
+    now: Json
+    diff: tuple[str, ...]
+
+
+def told(change: Change) -> Told:
+    entry = change.entry
+    return Told(
+        id=entry.item.id,
+        namespace=entry.item.namespace,
+        exactly=exactly(change),
+        held=not entry.active,
+        changed_at=entry.drift_at,
+        approved=change.approved,
+        now=definition(change),
+        diff=tuple(diff(change)),
+    )
 
 
 def chosen(changes: Sequence[Change], item: str | None) -> list[Change]:

@@ -1,6 +1,7 @@
 """What people decide about items: how they are described, and whether they are offered at all."""
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from pegboard.board.describe import describe
 from pegboard.curation import KEEP, Edit, Happening, LooseLink, Tie, etag
@@ -9,12 +10,21 @@ from pegboard.gate.admission import admit
 from pegboard.gate.characters import first_forbidden
 from pegboard.model import CREATED, Candidate, Drift, Entry, Fingerprint, ItemId, Rejection
 from pegboard.ports import Store
+from pegboard.runs import RunCounts
 from pegboard.search.budget import qualified
 
 __all__ = ["KEEP", "Curating", "Edit", "etag"]
 
 LONGEST_WORD = 2_000
 """Characters of a reason, or of a name that a decision is signed with."""
+
+
+class About(NamedTuple):
+    """All there is to say about an item."""
+
+    entry: Entry
+    ties: Sequence[Tie]
+    ran: RunCounts
 
 
 class Curating:
@@ -94,6 +104,11 @@ class Curating:
         if entry.off_at is None:
             raise UsageError(f"{entry.item.id} was not switched off", _why_hidden(entry))
         return self.edit(entry, Edit(active=True), by)
+
+    def about(self, name: str) -> About:
+        entry = self.chosen(name, files=True)
+        ran = self._store.runs.counts(entry.item.id, entry.item.namespace)
+        return About(entry, self.ties(entry), ran)
 
     def ties(self, entry: Entry) -> list[Tie]:
         return self._store.curation.ties(entry.key)

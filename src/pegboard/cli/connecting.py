@@ -6,11 +6,12 @@ from pathlib import Path
 import click
 
 from pegboard.app import Pegboard
-from pegboard.board import changes as approval
 from pegboard.calls import ServerConfig, Transport
 from pegboard.cli import render
+from pegboard.cli.changed import approve_now, changed
 from pegboard.cli.filling import Reading, finish_adding, no_sync_option, read_now
-from pegboard.cli.shared import command_options, login_name, notice, progress_bar
+from pegboard.cli.opening import embed_now, open_board
+from pegboard.cli.shared import command_options, notice
 from pegboard.errors import UsageError
 from pegboard.sources import mcp_config
 
@@ -83,8 +84,8 @@ def add_mcp(
         )
         for each in configs
     ]
-    with Pegboard.open(board) as pegboard:
-        before = {each.config.name for each in pegboard.servers()}
+    with open_board(board) as pegboard:
+        before = {each.name for each in pegboard.sources() if each.kind == "mcp"}
         pegboard.add_servers(configs)
         if not as_json:
             _tell_added(configs, before)
@@ -188,31 +189,23 @@ def allow(name: str | None, everything: bool, board: str | None, as_json: bool) 
 @command_options
 def changes(item: str | None, board: str | None, as_json: bool) -> None:
     """Show tools of MCP servers that are no longer what was approved, and how they differ."""
-    with Pegboard.open(board) as pegboard:
-        found = approval.chosen(pegboard.trust.changes(), item)
+    with open_board(board) as pegboard:
+        found = changed(pegboard, item)
     if as_json:
         render.print_json(
             [
-                {
-                    "id": each.entry.item.id,
-                    "exactly": approval.exactly(each),
-                    "held": not each.entry.active,
-                    "changed_at": each.entry.drift_at,
-                    "approved": each.approved,
-                    "now": approval.definition(each),
-                    "diff": list(approval.diff(each)),
-                }
+                {name: value for name, value in each._asdict().items() if name != "namespace"}
                 for each in found
             ]
         )
         return
     for each in found:
-        held = "held back" if not each.entry.active else "still offered"
-        click.secho(f"{approval.exactly(each)}  changed since it was approved, {held}", bold=True)
-        for line in approval.diff(each):
+        held = "held back" if each.held else "still offered"
+        click.secho(f"{each.exactly}  changed since it was approved, {held}", bold=True)
+        for line in each.diff:
             click.secho(f"  {line}", fg={"+": "green", "-": "red"}.get(line[:1]))
     if found:
-        click.echo(f"approve exactly this with: pegboard approve {approval.exactly(found[0])}")
+        click.echo(f"approve exactly this with: pegboard approve {found[0].exactly}")
     else:
         click.echo("nothing has changed since it was approved")
 
@@ -229,13 +222,11 @@ def approve(item: str | None, everything: bool, board: str | None, as_json: bool
     """
     if (item is None) == (not everything):
         raise UsageError("say which: give an ID, or --all", "see them with: pegboard changes")
-    with Pegboard.open(board) as pegboard:
-        chosen = approval.chosen(pegboard.trust.changes(), item)
-        approved = pegboard.trust.approve(chosen, pegboard.target, login_name())
-        with progress_bar(show=not as_json) as progress:
-            notices = pegboard.backfill(progress=progress).notices if approved else []
+    with open_board(board) as pegboard:
+        approved = approve_now(pegboard, changed(pegboard, item))
+        if approved:
+            embed_now(pegboard, as_json=as_json)
     if as_json:
         render.print_json({"approved": approved})
     else:
         click.echo(f"approved {approved}")
-    notice(*notices)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pegboard.app import Pegboard
 from pegboard.cli import render
-from pegboard.cli.shared import command_options, progress_bar
+from pegboard.cli.opening import embed_now, open_board
+from pegboard.cli.shared import command_options
 from pegboard.content import Json
 from pegboard.errors import EXIT_NOTHING_FOUND, UsageError
 from pegboard.gate.characters import visible
@@ -42,12 +42,11 @@ def create(
     from pegboard.board.create import draft_at  # with it comes what reads manifests
 
     arguments = _arguments(tried)
-    with Pegboard.open(board) as pegboard:
+    with open_board(board) as pegboard:
         draft = draft_at(path, category, pegboard.settings.sync.max_file_bytes)
         made = pegboard.create(draft, anyway=anyway, try_with=arguments)
-        if made.state in ("created", "updated") and pegboard.embedder is not None:
-            with progress_bar(not as_json) as progress:
-                pegboard.backfill(progress=progress)
+        if made.state in ("created", "updated"):
+            embed_now(pegboard, as_json=as_json)
     if as_json:
         render.print_json(_facts(made))
     else:

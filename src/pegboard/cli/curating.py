@@ -10,10 +10,10 @@ from typing import TypeVar
 
 import click
 
-from pegboard.app import Pegboard
 from pegboard.board.curate import etag
 from pegboard.cli import render
-from pegboard.cli.shared import command_options, login_name, notice, progress_bar
+from pegboard.cli.opening import Board, decider, embed_now, open_board
+from pegboard.cli.shared import command_options
 from pegboard.errors import UsageError
 from pegboard.model import Drift, Entry
 from pegboard.search.budget import qualified
@@ -58,8 +58,8 @@ def describe(
     if (text is not None) + (file is not None) + reset > 1:
         raise UsageError("--set, --file and --reset do not go together", "give one of them")
     given = _read(file) if file else sys.stdin.read(LARGEST_FILE) if text == "-" else text
-    who = login_name() if by is None else by
-    with Pegboard.open(board) as pegboard:
+    with open_board(board) as pegboard:
+        who = decider(pegboard, by)
         if given is not None:
             entry = pegboard.curate.describe(item, given.rstrip("\n"), who)
         elif reset:
@@ -87,10 +87,9 @@ def _read(file: Path) -> str:
         raise UsageError(f"{file} is no text in UTF-8", "save it as UTF-8") from error
 
 
-def _embed(pegboard: Pegboard, entry: Entry, as_json: bool) -> None:
+def _embed(pegboard: Board, entry: Entry, as_json: bool) -> None:
     if entry.active:
-        with progress_bar(show=not as_json) as progress:
-            notice(*pegboard.backfill(progress=progress).notices)
+        embed_now(pegboard, as_json=as_json)
 
 
 def _description(entry: Entry) -> dict[str, object]:
@@ -139,11 +138,11 @@ def tag(
     if text is not None and reset:
         raise UsageError("--set and --reset do not go together", "give one of them")
     given = None if text is None else text.split(",") if text.strip() else []
-    with Pegboard.open(board) as pegboard:
+    with open_board(board) as pegboard:
         if given is None and not reset:
             entry = pegboard.curate.chosen(item)
         else:
-            entry = pegboard.curate.tag(item, given, login_name() if by is None else by)
+            entry = pegboard.curate.tag(item, given, decider(pegboard, by))
             _embed(pegboard, entry, as_json)
     if as_json:
         names = ("imported_tags", "tags_override", "tags_override_by", "tags_override_at")
@@ -165,8 +164,8 @@ def deactivate(item: str, reason: str, by: str | None, board: str | None, as_jso
 
     Syncs keep its content up to date, and it switched off.
     """
-    with Pegboard.open(board) as pegboard:
-        entry = pegboard.curate.deactivate(item, login_name() if by is None else by, reason)
+    with open_board(board) as pegboard:
+        entry = pegboard.curate.deactivate(item, decider(pegboard, by), reason)
     _tell_state(entry, as_json)
 
 
@@ -176,8 +175,8 @@ def deactivate(item: str, reason: str, by: str | None, board: str | None, as_jso
 @command_options
 def activate(item: str, by: str | None, board: str | None, as_json: bool) -> None:
     """Switch an item on again that was switched off."""
-    with Pegboard.open(board) as pegboard:
-        entry = pegboard.curate.activate(item, login_name() if by is None else by)
+    with open_board(board) as pegboard:
+        entry = pegboard.curate.activate(item, decider(pegboard, by))
         _embed(pegboard, entry, as_json)
     _tell_state(entry, as_json)
 
@@ -209,12 +208,11 @@ def delete(item: str, yes: bool, by: str | None, board: str | None, as_json: boo
 
     What a source brings would come back with its next sync: deactivate it instead.
     """
-    with Pegboard.open(board) as pegboard:
+    with open_board(board) as pegboard:
         entry = pegboard.curate.removable(item)
         agreed = yes or _agreed(entry)
         if agreed:  # to what was shown, and to nothing else
-            who = login_name() if by is None else by
-            pegboard.curate.remove(entry, who, expected=etag(entry))
+            pegboard.curate.remove(entry, decider(pegboard, by), expected=etag(entry))
     if as_json:
         render.print_json(_named(entry) | {"removed": agreed})
     else:
@@ -233,7 +231,7 @@ def _agreed(entry: Entry) -> bool:
 @command_options
 def history(item: str, board: str | None, as_json: bool) -> None:
     """Show what became of an item, newest first; by its whole id also of one that is gone."""
-    with Pegboard.open(board) as pegboard:
+    with open_board(board) as pegboard:
         found = pegboard.curate.history(item)
     if as_json:
         render.print_json(found)
@@ -257,7 +255,7 @@ def links(item: str | None, unresolved: bool, board: str | None, as_json: bool) 
     """
     if (item is None) == (not unresolved):
         raise UsageError("say which: give an ID, or --unresolved")
-    with Pegboard.open(board) as pegboard:
+    with open_board(board) as pegboard:
         loose = pegboard.curate.loose_links() if item is None else []
         ties = [] if item is None else pegboard.curate.ties(pegboard.curate.chosen(item))
     if as_json:
@@ -275,7 +273,7 @@ def links(item: str | None, unresolved: bool, board: str | None, as_json: bool) 
 @command_options
 def rejections(source: str | None, board: str | None, as_json: bool) -> None:
     """List what the gate refused, and why. An entry goes when its candidate becomes valid."""
-    with Pegboard.open(board) as pegboard:
+    with open_board(board) as pegboard:
         found = pegboard.curate.rejections(source)
     if as_json:
         render.print_json(render.visible_rejections(found))

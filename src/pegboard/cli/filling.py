@@ -12,6 +12,8 @@ from pegboard.board.filling import Outcome
 from pegboard.board.reading import AI, left_beside
 from pegboard.board.sync import SyncReport
 from pegboard.cli import render
+from pegboard.cli.changed import changed
+from pegboard.cli.opening import Board, open_board
 from pegboard.cli.shared import NO_SOURCE, command_options, notice, progress_bar, stop_on_signals
 from pegboard.config import PROJECT_FILE, env_name, known_settings
 from pegboard.errors import BoardReadOnly, SourceError, UsageError
@@ -96,7 +98,7 @@ class Reading(NamedTuple):
 
 
 def read_now(
-    pegboard: Pegboard,
+    pegboard: Board,
     names: Sequence[str],
     *,
     as_json: bool,
@@ -108,9 +110,9 @@ def read_now(
         outcome = pegboard.sync(names, full=full, embed=embed, progress=progress, stop=stop)
         stopped = stop.is_set()
     notices = list(outcome.notices)
-    if changed := pegboard.trust.changes():
-        held = sum(not each.entry.active for each in changed)
-        text = f"{len(changed)} changed since approved, {held} held back; see: pegboard changes"
+    if differ := changed(pegboard):
+        held = sum(each.held for each in differ)
+        text = f"{len(differ)} changed since approved, {held} held back; see: pegboard changes"
         notices.append(text)
     if not as_json:
         for report in outcome.sources:
@@ -138,7 +140,7 @@ def finish_adding(reading: Reading | None, *, as_json: bool) -> None:
 
 
 def tell_added(
-    pegboard: Pegboard, record: SourceRecord, *, sync: bool, as_json: bool, note: str = ""
+    pegboard: Board, record: SourceRecord, *, sync: bool, as_json: bool, note: str = ""
 ) -> None:
     """What was added and, unless that is left to a later sync, what it has brought."""
     if not as_json:
@@ -190,8 +192,9 @@ def add_folder(
 @command_options
 def remove(name: str, board: str | None, as_json: bool) -> None:
     """Remove a source and everything on the board that came from it."""
-    with Pegboard.open(board) as pegboard:
-        declared = [s.config.declared_in for s in pegboard.servers() if s.config.name == name]
+    with open_board(board) as pegboard:
+        here = pegboard.servers() if isinstance(pegboard, Pegboard) else []
+        declared = [s.config.declared_in for s in here if s.config.name == name]
         pegboard.remove_source(name)
     if as_json:
         render.print_json({"removed": name})
@@ -213,8 +216,9 @@ def sync(
 
     Unchanged files cost no embedding. Stopping it half-way loses nothing: run it again.
     """
-    with Pegboard.open(board) as pegboard:
-        notice(*pegboard.trust.follow_files())
+    with open_board(board) as pegboard:
+        if isinstance(pegboard, Pegboard):
+            notice(*pegboard.trust.follow_files())
         if not pegboard.sources():
             notice(NO_SOURCE)
         reading = read_now(pegboard, names, as_json=as_json, full=full, embed=not no_embed)

@@ -7,6 +7,7 @@ import click
 from pegboard.app import Pegboard
 from pegboard.cli import render
 from pegboard.cli.answers import Form, print_answer
+from pegboard.cli.opening import open_board
 from pegboard.cli.shared import NO_SOURCE, command_options, notice
 from pegboard.errors import EXIT_NOTHING_FOUND, UsageError
 from pegboard.model import Filters, Kind, Mode, ToolType
@@ -108,8 +109,7 @@ def search(
     form = Form(as_json, nearest, compact, budget, explain)
     _refuse_both(form)
     chosen = Filters(active=STATES[state], **filters)
-    flags = {"data_dir": data_dir} if data_dir else {}
-    with Pegboard.open(board, **flags) as pegboard:
+    with open_board(board, data_dir=data_dir) as pegboard:
         answer = pegboard.search(
             " ".join(query),
             mode=mode,
@@ -122,7 +122,8 @@ def search(
             model=model,
         )
         narrowed = executable or chosen != Filters()
-        asked = _Asked(pegboard.settings.search, mode, threshold, narrowed)
+        here = pegboard.settings.search if isinstance(pegboard, Pegboard) else None
+        asked = _Asked(here, mode, threshold, narrowed)
         if not answer.hits and not pegboard.sources():
             notice(NO_SOURCE)
     notice(*answer.notices)
@@ -146,7 +147,8 @@ def _refuse_both(form: Form) -> None:
 class _Asked(NamedTuple):
     """What decided that nothing was found."""
 
-    settings: SearchSettings
+    settings: SearchSettings | None
+    """None if it is set elsewhere."""
     mode: str | None
     threshold: float | None
     filtered: bool
@@ -156,17 +158,24 @@ class _Asked(NamedTuple):
         click.echo("\n  ".join(lines), err=True)
 
     def _below(self, form: Form) -> list[str]:
-        least = self.settings.threshold if self.threshold is None else self.threshold
-        shown = as_score(least) if float(as_score(least)) == least else f"{least:g}"
         closest = "" if form.nearest or form.explain else "--nearest shows the closest, "
         return [
-            f"no tool fits: nothing scores at least {shown}",
+            f"no tool fits: nothing scores {self._least()}",
             f"{closest}--threshold 0 shows everything",
         ]
 
+    def _least(self) -> str:
+        least = self.threshold
+        if least is None and self.settings is None:
+            return "as much as the gateway is set to ask for"
+        if least is None and self.settings is not None:
+            least = self.settings.threshold
+        exact = float(as_score(least or 0.0)) == least
+        return f"at least {as_score(least or 0.0) if exact else f'{least:g}'}"
+
     def _empty(self) -> list[str]:
         lines = ["nothing found"]
-        if (self.mode or self.settings.mode) in (Mode.BM25, Mode.FUZZY):
+        if (self.mode or (self.settings and self.settings.mode)) in (Mode.BM25, Mode.FUZZY):
             lines.append("this went by words alone; --mode hybrid goes by meaning as well")
         if self.filtered:
             lines.append("perhaps the filters leave nothing; try it without them")
@@ -182,11 +191,10 @@ def show(item: str, board: str | None, as_json: bool) -> None:
     ID is the whole id (mcptools:chat:post_message), category__name, or the bare name where only
     one item has it. Directives, knowledge and skills are shown as they are written.
     """
-    with Pegboard.open(board) as pegboard:
-        found = pegboard.curate.chosen(item, files=True)
-        ties = pegboard.curate.ties(found)
-        ran = pegboard.store.runs.counts(found.item.id, found.item.namespace)
+    with open_board(board) as pegboard:
+        found, ties, ran = pegboard.curate.about(item)
     if as_json:
-        render.print_json(found._asdict() | {"ties": ties, "runs": ran})
+        said = {name: value for name, value in found._asdict().items() if name != "key"}
+        render.print_json(said | {"ties": ties, "runs": ran})
     else:
         render.entry(found, ties, ran)

@@ -29,6 +29,7 @@ from pegboard.cli import (
     tokens,
     upkeep,
 )
+from pegboard.cli.gateways import offer_gateways
 from pegboard.errors import EXIT_INTERRUPTED, PegboardError, exit_code
 
 log = logging.getLogger(__name__)
@@ -89,6 +90,7 @@ for command in (
 filling.add.add_command(connecting.add_mcp)
 filling.add.add_command(services.add_openapi)
 filling.add.add_command(services.add_lightapi)
+offer_gateways(cli)
 
 
 def tell(error: PegboardError) -> None:

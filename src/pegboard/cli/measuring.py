@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
-from pegboard.app import Pegboard, located
+from pegboard.app import located
 from pegboard.cli import render
+from pegboard.cli.opening import asked_gateway, open_board
 from pegboard.cli.shared import json_option, notice, progress_bar
 from pegboard.errors import UsageError
 from pegboard.model import Mode
@@ -52,6 +53,11 @@ def eval_(
     if sweep and (mode or limit):
         raise UsageError(
             "--sweep is about the first ten hits of hybrid search", "leave --mode and --limit out"
+        )
+    if not as_is and asked_gateway():
+        raise UsageError(
+            "a gateway is asked about what hangs on its board",
+            "add --as-is, or leave --gateway out",
         )
     if sweep and as_is:
         raise UsageError("--sweep fills a board of its own", "leave --as-is or --sweep out")
@@ -102,7 +108,7 @@ def _measured(
 
     how, most = mode or Mode.HYBRID.value, limit or 10
     if as_is:
-        with Pegboard.open(board) as pegboard:
+        with open_board(board) as pegboard:
             return measure.evaluate_as_is(pegboard, folder, mode=how, limit=most, progress=progress)
     with measure.evaluation_board(board, located().settings) as pegboard:
         if sweep:

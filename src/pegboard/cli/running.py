@@ -11,9 +11,9 @@ from types import FrameType
 
 import click
 
-from pegboard.app import Pegboard
 from pegboard.calls import Artifact, Asker, CallProgress, CallResult, Confined, Outcome
 from pegboard.cli import render
+from pegboard.cli.opening import Board, open_board
 from pegboard.cli.shared import board_option, command_options, notice
 from pegboard.content import Json
 from pegboard.errors import EXIT_CODES, EXIT_INTERRUPTED, CallError, UsageError
@@ -84,7 +84,7 @@ def run(
             f"{strays[0]!r} belongs to nothing before it",
             'write --arg name=value for each argument, with quotes around spaces: --arg text="a b"',
         )
-    with _interruptible(), Pegboard.open(board) as pegboard:
+    with _interruptible(), open_board(board) as pegboard:
         arguments = _arguments(pegboard, tool, pairs, _object(text, stdin))
         call = pegboard.prepare_call(
             tool, arguments, seconds=timeout, on_progress=_progress, asker=PERSON
@@ -148,7 +148,7 @@ def _object(text: str | None, stdin: bool) -> dict[str, object]:
 
 
 def _arguments(
-    board: Pegboard, tool: str, pairs: Sequence[str], found: dict[str, object]
+    board: Board, tool: str, pairs: Sequence[str], found: dict[str, object]
 ) -> dict[str, object]:
     if not pairs:
         return found
@@ -273,7 +273,7 @@ def runs(item: str | None, limit: int, board: str | None, as_json: bool) -> None
 
     What was given to a tool and what it gave back is not kept.
     """
-    with Pegboard.open(board) as pegboard:
+    with open_board(board) as pegboard:
         found = pegboard.runs(item, limit)
     if as_json:
         render.print_json([each._asdict() for each in found])

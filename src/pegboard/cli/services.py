@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from pegboard.app import Pegboard
 from pegboard.cli.filling import no_sync_option, tell_added
+from pegboard.cli.opening import open_board
 from pegboard.cli.shared import command_options
 from pegboard.sources.openapi.location import with_headers
 
@@ -69,6 +69,6 @@ def _add_document(
     as_json: bool,
 ) -> None:
     place = with_headers(location, headers)
-    with Pegboard.open(board) as pegboard:
+    with open_board(board) as pegboard:
         record = pegboard.add_source(kind, place, name=name, namespace=namespace)
         tell_added(pegboard, record, sync=not no_sync, as_json=as_json)

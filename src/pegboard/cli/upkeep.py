@@ -7,6 +7,8 @@ import click
 from pegboard.app import Pegboard
 from pegboard.board.worker import together
 from pegboard.cli import render
+from pegboard.cli.examining import examine
+from pegboard.cli.opening import Board, open_board
 from pegboard.cli.shared import command_options, notice, progress_bar, stop_on_signals
 from pegboard.content import Blob
 from pegboard.errors import BoardPartlyHidden, InvariantBroken, UsageError
@@ -19,16 +21,16 @@ SHOWN = 20
 @command_options
 def status(rejections: bool, board: str | None, as_json: bool) -> None:
     """Show what is on the board, how far its vectors are, and where it came from."""
-    with Pegboard.open(board) as pegboard:
-        found = pegboard.status()
-        refused = pegboard.rejections()
+    with open_board(board) as pegboard:
+        found = pegboard.status() if not rejections else None
+        refused = pegboard.curate.rejections() if rejections else []
     if as_json:
-        render.print_json(render.visible_rejections(refused) if rejections else found)
-    elif rejections:
+        render.print_json(found or render.visible_rejections(refused))
+    elif found:
+        render.status(found)
+    else:
         render.rejections(refused)
         click.echo(f"{len(refused)} refused")
-    else:
-        render.status(found)
 
 
 @click.command()
@@ -65,7 +67,7 @@ def worker(once: bool, concurrency: int, board: str | None, as_json: bool) -> No
 @command_options
 def backfill(queue_only: bool, board: str | None, as_json: bool) -> None:
     """Give every item a vector of the present model. Can be stopped and run again."""
-    with Pegboard.open(board) as pegboard, stop_on_signals() as stop:
+    with open_board(board) as pegboard, stop_on_signals() as stop:
         with progress_bar(show=not as_json) as progress:
             outcome = pegboard.backfill(progress=progress, stop=stop, work=not queue_only)
         counts = pegboard.status().embeddings
@@ -90,9 +92,9 @@ def _one_or_all(item: str | None, everything: bool) -> None:
 def retry(item: str | None, everything: bool, board: str | None, as_json: bool) -> None:
     """Queue failed embeddings again."""
     _one_or_all(item, everything)
-    with Pegboard.open(board) as pegboard:
+    with open_board(board) as pegboard:
         queued = pegboard.retry(item)
-    _queued(queued, as_json)
+    _queued(pegboard, queued, as_json)
 
 
 @click.command()
@@ -102,16 +104,18 @@ def retry(item: str | None, everything: bool, board: str | None, as_json: bool) 
 def refresh(item: str | None, everything: bool, board: str | None, as_json: bool) -> None:
     """Queue new embeddings, needed or not; the old ones serve until the new are there."""
     _one_or_all(item, everything)
-    with Pegboard.open(board) as pegboard, progress_bar(show=not as_json) as progress:
+    with open_board(board) as pegboard, progress_bar(show=not as_json) as progress:
         queued = pegboard.refresh(item, progress=progress)
-    _queued(queued, as_json)
+    _queued(pegboard, queued, as_json)
 
 
-def _queued(queued: int, as_json: bool) -> None:
+def _queued(pegboard: Board, queued: int, as_json: bool) -> None:
     if as_json:
         render.print_json({"queued": queued})
-    else:
+    elif isinstance(pegboard, Pegboard):
         click.echo(f"queued {queued}; embed with: pegboard backfill, or pegboard worker")
+    else:
+        click.echo(f"queued {queued}; the gateway embeds it")
 
 
 @click.command()
@@ -120,9 +124,13 @@ def _queued(queued: int, as_json: bool) -> None:
 def doctor(fix: bool, board: str | None, as_json: bool) -> None:
     """Check the board against its own rules, and the model against its hash.
 
+    Of a gateway: whether it answers, is ready, and what your token allows.
     Exit code 9 if something is wrong.
     """
-    with Pegboard.open(board) as pegboard:
+    with open_board(board) as pegboard:
+        if not isinstance(pegboard, Pegboard):
+            examine(pegboard, fix=fix, as_json=as_json)
+            return
         fixed = pegboard.backfill(work=False).waiting if fix else 0
         broken = pegboard.check()
         unused = _unused_files(pegboard, remove=fix)

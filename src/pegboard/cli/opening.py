@@ -1,0 +1,60 @@
+"""Which board a command is about: one that this process opens, or one behind a gateway."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Union
+
+import click
+
+from pegboard.app import Pegboard, located, located_gateway
+from pegboard.cli.shared import login_name, notice, progress_bar
+from pegboard.errors import UsageError
+
+if TYPE_CHECKING:
+    from pegboard.remote.board import RemoteBoard
+
+Board = Union[Pegboard, "RemoteBoard"]
+
+GATEWAY = "pegboard.gateway"
+TOKEN_FILE = "pegboard.token_file"  # noqa: S105 (under which the file's name is kept)
+"""Under these names a command's context has what its options say."""
+
+
+def open_board(board: str | None, *, data_dir: str | None = None) -> Board:
+    """The board that the command's options, or else the environment, name."""
+    said = click.get_current_context().meta
+    file: Path | None = said.get(TOKEN_FILE)
+    place = located_gateway(gateway=said.get(GATEWAY), board=board, token_file=file)
+    if place is None:
+        return Pegboard.open(board, data_dir=data_dir) if data_dir else Pegboard.open(board)
+    if data_dir is not None:
+        raise UsageError(
+            "--data-dir is for a board here, and a gateway has its own", "leave --data-dir out"
+        )
+    from pegboard.remote.board import RemoteBoard  # with it comes an HTTP client
+
+    return RemoteBoard(place, located().settings)
+
+
+def asked_gateway() -> bool:
+    """Whether the command's own option names one."""
+    return bool(click.get_current_context().meta.get(GATEWAY))
+
+
+def decider(pegboard: Board, by: str | None) -> str:
+    """Whose decision it is."""
+    if isinstance(pegboard, Pegboard):
+        return login_name() if by is None else by
+    if by is not None:
+        raise UsageError(
+            "--by is for a board here: at a gateway, who decides is who the token is of",
+            "leave --by out",
+        )
+    return ""
+
+
+def embed_now(pegboard: Board, *, as_json: bool) -> None:
+    """Give what was changed its vector, before the command ends; a gateway does that by itself."""
+    if isinstance(pegboard, Pegboard):
+        with progress_bar(show=not as_json) as progress:
+            notices = pegboard.backfill(progress=progress).notices
+        notice(*notices)

@@ -1,0 +1,180 @@
+"""Whatever a gateway answers, a board behind it gives a value or an error that Pegboard knows."""
+
+import json
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strangers_parts import saying, stranger
+
+from pegboard.board.create import draft_of
+from pegboard.calls import Artifact, Outcome, ServerConfig, Transport
+from pegboard.errors import BoardUnreachable, ChangedMeanwhile, PegboardError, TookTooLong
+from pegboard.gateway import GatewayPlace
+from pegboard.model import Filters
+from pegboard.remote.board import ASKED_BY, RemoteBoard
+from pegboard.remote.connection import Answered
+from pegboard.serve.http.filters import ItemFilters
+from pegboard.settings import Settings
+
+MANIFEST = {"tool_id": "a", "tool_type": "bash", "executor_config": {"entrypoint": "run.sh"}}
+DRAFT = draft_of(MANIFEST, {"run.sh": "echo"})
+NAMES = re.findall(
+    r"\w+",
+    """hits item runs links version files content base64 artifacts outcome state id alike trial mark
+    question sources answer changes history rejections categories queued approved reasons""",
+)
+ANSWERS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=5)
+    ),
+    max_leaves=12,
+)
+METHODS = {
+    "search": lambda board: board.search("x"),
+    "show": lambda board: board.show("x"),
+    "about": lambda board: board.curate.about("x"),
+    "census": lambda board: board.census(),
+    "call": lambda board: board.prepare_call("x", {}).result(lambda question: True),
+    "runs": lambda board: board.runs("x"),
+    "create": lambda board: board.create(DRAFT),
+    "sources": lambda board: board.sources(),
+    "sync": lambda board: board.sync(),
+    "backfill": lambda board: board.backfill(),
+    "refresh": lambda board: board.refresh(None),
+    "status": lambda board: board.status(),
+    "changes": lambda board: board.changes(),
+    "approve": lambda board: board.approve(["x"]),
+    "describe": lambda board: board.curate.describe("x", "y", ""),
+    "history": lambda board: board.curate.history("x"),
+    "rejections": lambda board: board.curate.rejections(),
+    "loose_links": lambda board: board.curate.loose_links(),
+    "add": lambda board: board.add_source("openapi", "https://a.example", name=None),
+    "remove": lambda board: board.remove_source("x"),
+    "examined": lambda board: board.examined(),
+}
+
+
+class Saying:
+    """In place of a connection: the same answer to everything."""
+
+    address = "https://a.example"
+
+    def __init__(self, value, code=""):
+        self.answer = Answered(value, code)
+        self.asked = []
+
+    def ask(self, request):
+        self.asked.append(request)
+        return self.answer if self.answer.code in ("", *request.taken) else Answered({})
+
+    def close(self):
+        """Nothing is open."""
+
+
+BOARD = RemoteBoard(GatewayPlace("http://127.0.0.1:9"), Settings())
+
+
+def board_of(connection):
+    BOARD.gateway.connection = connection
+    return BOARD
+
+
+@pytest.mark.parametrize("method", METHODS)
+@settings(max_examples=50)
+@given(value=ANSWERS, code=st.sampled_from(["", "approval_needed", "alike", "took_too_long"]))
+def test_no_answer_is_more_than_an_error(method, value, code):
+    value = value if isinstance(value, dict) or not code else {"code": code, "detail": value}
+    try:
+        METHODS[method](board_of(Saying(value, code)))
+    except PegboardError as error:
+        assert str(error)
+
+
+def test_every_filter_has_a_name_at_the_gateway():
+    assert set(ASKED_BY) == set(Filters._fields) - {"active", "live"}
+    assert set(ASKED_BY.values()) | {"state"} == set(ItemFilters.model_fields)
+
+
+def test_what_is_not_understood_is_named_with_what_to_compare():
+    with pytest.raises(BoardUnreachable, match="hits is 3, and not a list") as error:
+        board_of(Saying({"hits": 3})).search("x")
+    assert "another version" in error.value.hint
+
+
+def test_a_search_that_was_too_slow_has_what_was_found_by_then():
+    told = {"code": "took_too_long", "detail": "not all in time", "answer": {"hits": []}}
+    found = board_of(Saying(told, "took_too_long")).search("x")
+    assert (found.hits, found.notices) == ((), ("not all in time",))
+    with pytest.raises(TookTooLong):
+        board_of(Saying({"code": "took_too_long"}, "took_too_long")).search("x")
+
+
+def test_a_call_that_changes_while_somebody_thinks_about_it_is_not_made():
+    told = {"code": "approval_needed", "question": "Really?", "mark": "m"}
+    connection = Saying(told, "approval_needed")
+    with pytest.raises(ChangedMeanwhile):
+        board_of(connection).prepare_call("x", {}).result(lambda question: True)
+    assert [request.body.get("approve") for request in connection.asked] == [None, "m"]
+
+
+def test_nobody_is_asked_twice_what_they_have_refused():
+    told = {"code": "approval_needed", "question": "Really?", "mark": "m"}
+    connection = Saying(told, "approval_needed")
+    call = board_of(connection).prepare_call("x", {})
+    assert call.question == "Really?"
+    assert call.result(lambda question: False).outcome is Outcome.DENIED
+    assert len(connection.asked) == 1
+
+
+def test_a_file_that_was_too_large_to_be_sent_is_told_of():
+    made = [
+        {"name": "a.bin", "media_type": "x/y", "bytes": 3, "base64": "AAH/"},
+        {"name": "b.bin", "media_type": "x/y", "bytes": 9_000_000},
+    ]
+    told = {"outcome": "ok", "id": "t:c:x", "artifacts": made, "logs": "busy"}
+    call = board_of(Saying(told)).prepare_call("x", {})
+    result = call.result()
+    assert result.artifacts == (Artifact("a.bin", "x/y", b"\x00\x01\xff"),)
+    assert result.logs == "busy\nnote: b.bin stayed at the gateway: too large to be sent"
+    assert call.item.id == "t:c:x"
+
+
+def test_only_servers_that_are_no_more_than_an_address_are_added():
+    connection = Saying({"name": "clock", "kind": "mcp", "location": "https://b.example/mcp"})
+    config = ServerConfig("clock", Transport.HTTP, url="https://b.example/mcp")
+    board_of(connection).add_servers([config])
+    assert connection.asked[0].body == {
+        "kind": "mcp",
+        "url": "https://b.example/mcp",
+        "name": "clock",
+        "namespace": "public",
+        "transport": "http",
+        "sync": False,
+    }
+    for field, value in (("headers", {"a": "b"}), ("enabled", False), ("call_seconds", 1.0)):
+        with pytest.raises(PegboardError, match=field):
+            board_of(connection).add_servers([config._replace(**{field: value})])
+
+
+def test_a_hostile_gateway_cannot_reach_the_terminal():
+    hit = {
+        "id": "a:b:c",
+        "kind": "tool",
+        "namespace": "public",
+        "name": "\x1b[2J",
+        "category": "",
+        "source": "",
+        "description": "\x1b]0;owned\x07",
+        "score": 1,
+        "match_type": "both",
+        "breakdown": {},
+        "reason": "\u202e",
+    }
+    answer = saying(body=json.dumps({"hits": [hit]}).encode())
+    with stranger(answer) as there, RemoteBoard(there.place, Settings()) as board:
+        found = board.search("x").hits[0]
+    assert "\x1b" not in "".join(map(str, found))
+    assert "\u202e" not in found.reason
