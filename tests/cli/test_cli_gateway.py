@@ -3,9 +3,13 @@
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
 
 import click
 import pytest
@@ -16,6 +20,14 @@ from pegboard.cli.gateways import AT_GATEWAYS, ONLY_HERE, leaves, reason
 from pegboard.cli.main import cli
 
 LEAVES = dict(leaves(cli))
+DOCUMENT = Path(__file__).parents[2] / "docs" / "gateway.md"
+PETS = {
+    "openapi": "3.0.0",
+    "info": {"title": "Pets", "version": "1"},
+    "paths": {
+        "/pets": {"get": {"operationId": "listPets", "summary": "List all pets.", "responses": {}}}
+    },
+}
 
 
 class Both:
@@ -336,6 +348,58 @@ def test_what_a_gateway_does_not_take_as_a_source_is_said_with_the_way_out(own, 
     assert own.here("status", "--json").json["sources"][1:] == []
 
 
+@pytest.fixture
+def pets():
+    """The address of a document that describes a service."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps(PETS).encode())
+
+        def log_message(self, format, *args):
+            """Nobody reads it."""
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=http.serve_forever, args=(0.02,))
+    thread.start()
+    yield f"http://127.0.0.1:{http.server_address[1]}/pets.json"
+    http.shutdown()
+    thread.join(30)
+    http.server_close()
+
+
+def test_a_service_is_added_by_its_address(pegboard, desk, pets, monkeypatch):
+    monkeypatch.setenv("PEGBOARD_RUN_LOOPBACK", "on")
+    boards = desk / "one.db", desk / "two.db"
+    for board in boards:
+        assert pegboard("init", "--board", str(board)).code == 0
+    command = ("add", "openapi", pets, "--name", "pets", "--json")
+    with serving(boards[1]) as url:
+        here = pegboard(*command, "--board", str(boards[0]))
+        there = pegboard(*command, "--gateway", url)
+        assert here.code == there.code == 0, there.err
+        for found in (here.json, there.json):
+            assert (found["location"], found["sync"]["added"]) == (pets, 1)
+        server = ("add", "mcp", "clock", pets.replace("pets.json", "mcp"))
+        here = pegboard(*server, "--board", str(boards[0]))
+        there = pegboard(*server, "--gateway", url)
+        assert there.code == here.code == 5
+        assert there.out.splitlines()[:2] == here.out.splitlines()[:2]
+    names = [
+        each["name"]
+        for each in pegboard("status", "--json", "--board", str(boards[1])).json["sources"]
+    ]
+    assert names == ["clock", "pets"]
+
+
+def test_a_gateway_asks_no_address_that_its_tools_may_not_call(own, pets):
+    ran = own.there("add", "openapi", pets)
+    assert (ran.code, ran.out) == (13, "")
+    assert "127.0.0.1" in ran.err
+
+
 # Running.
 
 
@@ -483,6 +547,12 @@ def test_every_command_is_in_one_of_the_two_tables():
     assert not AT_GATEWAYS & set(ONLY_HERE)
     used = {name if name in ONLY_HERE else name.partition(" ")[0] for name in refused}
     assert used == set(ONLY_HERE)
+
+
+def test_both_tables_are_in_the_documents():
+    told = DOCUMENT.read_text("utf-8")
+    for name in (*AT_GATEWAYS, *ONLY_HERE):
+        assert re.search(rf"`{name}( --as-is)?`", told), f"docs/gateway.md says nothing of {name}"
 
 
 @pytest.mark.parametrize("name", sorted(set(LEAVES) - AT_GATEWAYS))

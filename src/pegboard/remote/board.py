@@ -2,6 +2,8 @@
 
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from http import HTTPMethod
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from pegboard.answers import Answer
@@ -70,7 +72,8 @@ class Filled(NamedTuple):
 
 class RemoteBoard:
     def __init__(self, place: GatewayPlace, settings: Settings) -> None:
-        self.settings = settings
+        reached = replace(settings.serve, public_url=place.address)
+        self.settings = replace(settings, serve=reached)
         """Those of whoever asks. How the board is searched is set at the gateway."""
         self.gateway = Gateway(Connection(place))
         self.curate = RemoteCurating(self.gateway)
@@ -185,7 +188,7 @@ class RemoteBoard:
 
     def remove_source(self, name: str) -> None:
         try:
-            self.gateway.ask(Request("DELETE", f"/sources/{in_path(name)}"))
+            self.gateway.ask(Request(HTTPMethod.DELETE, f"/sources/{in_path(name)}"))
         except ItemNotFound:
             raise self._no_source(name) from None
 

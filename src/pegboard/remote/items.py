@@ -3,6 +3,7 @@
 import base64
 import binascii
 from collections.abc import Mapping, Sequence
+from http import HTTPMethod
 
 from pegboard.board.curate import About
 from pegboard.curation import Happening, LooseLink, Tie
@@ -56,7 +57,7 @@ class RemoteCurating:
         """With what is expected, only as it was when it was last read here."""
         seen = self._seen.get(_name(entry), expected) if expected else None
         match = (("If-Match", f'"{seen}"'),) if seen else ()
-        self._gateway.ask(Request("DELETE", of_item(_name(entry)), headers=match))
+        self._gateway.ask(Request(HTTPMethod.DELETE, of_item(_name(entry)), headers=match))
 
     def ties(self, entry: Entry) -> list[Tie]:
         return self._gateway.listed(
