@@ -57,7 +57,7 @@ LOADS_LATE = {
     "cli/creating.py": ("board",),
     "cli/running.py": ("board",),
     "board/reading.py": ("sources",),
-    "cli/serving.py": ("serve", "live"),
+    "cli/serving.py": ("serve", "live", "remote"),
     "cli/measuring.py": ("measure",),
     "cli/opening.py": ("remote",),
     "remote/board.py": ("remote",),

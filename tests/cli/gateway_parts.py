@@ -2,17 +2,22 @@
 
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import uvicorn
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.applications import Starlette
 from starlette.requests import HTTPConnection
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from making import until
 from pegboard.app import Pegboard
 from pegboard.calls import Caller, Role
 from pegboard.errors import NotSignedIn
+from pegboard.serve.face import make_face
 from pegboard.serve.http.app import make_app
 from pegboard.serve.http.gateway import Gateway
 
@@ -34,13 +39,36 @@ class ByName:
         return CALLERS[token]
 
 
+class Spoken:
+    """The board's face at `/mcp`, for whoever may be let in."""
+
+    def __init__(self, board: Pegboard) -> None:
+        self._sessions = StreamableHTTPSessionManager(make_face(board).server)
+        self.asked: list[dict[str, str]] = []
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.asked.append({k.decode(): v.decode() for k, v in scope["headers"]})
+        await self._sessions.handle_request(scope, receive, send)
+
+    @asynccontextmanager
+    async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        async with self._sessions.run():
+            yield
+
+
 @contextmanager
-def serving(board: Path | str) -> Iterator[str]:
+def serving(board: Path | str, *, mcp: bool = False) -> Iterator[str]:
     """The board behind a gateway; its address."""
     listening = socket.create_server(("127.0.0.1", 0))
     with Pegboard.open(str(board)) as pegboard:
-        app = make_app(Gateway(pegboard, ByName()))
-        config = uvicorn.Config(app, log_level="critical", ws="none", lifespan="off")
+        spoken = Spoken(pegboard)
+        app = make_app(
+            Gateway(pegboard, ByName()),
+            more_routes=[Route("/mcp", spoken)] if mcp else [],
+            lifespan=spoken.lifespan if mcp else None,
+        )
+        how = "on" if mcp else "off"
+        config = uvicorn.Config(app, log_level="critical", ws="none", lifespan=how)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()

@@ -8,6 +8,7 @@ import click
 from pegboard.app import Pegboard, located, located_gateway
 from pegboard.cli.shared import login_name, notice, progress_bar
 from pegboard.errors import UsageError
+from pegboard.gateway import GatewayPlace
 
 if TYPE_CHECKING:
     from pegboard.remote.board import RemoteBoard
@@ -21,9 +22,7 @@ TOKEN_FILE = "pegboard.token_file"  # noqa: S105 (under which the file's name is
 
 def open_board(board: str | None, *, data_dir: str | None = None) -> Board:
     """The board that the command's options, or else the environment, name."""
-    said = click.get_current_context().meta
-    file: Path | None = said.get(TOKEN_FILE)
-    place = located_gateway(gateway=said.get(GATEWAY), board=board, token_file=file)
+    place = chosen_gateway(board)
     if place is None:
         return Pegboard.open(board, data_dir=data_dir) if data_dir else Pegboard.open(board)
     if data_dir is not None:
@@ -33,6 +32,13 @@ def open_board(board: str | None, *, data_dir: str | None = None) -> Board:
     from pegboard.remote.board import RemoteBoard  # with it comes an HTTP client
 
     return RemoteBoard(place, located().settings)
+
+
+def chosen_gateway(board: str | None) -> GatewayPlace | None:
+    """The one that is to be asked instead of a board here, if one is."""
+    said = click.get_current_context().meta
+    file: Path | None = said.get(TOKEN_FILE)
+    return located_gateway(gateway=said.get(GATEWAY), board=board, token_file=file)
 
 
 def asked_gateway() -> bool:

@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 import click
 
-from pegboard.app import Pegboard, located_pytools
+from pegboard.app import Pegboard, located, located_pytools
 from pegboard.cli import render
+from pegboard.cli.opening import chosen_gateway
 from pegboard.cli.shared import board_option, json_option
 from pegboard.errors import UsageError
+from pegboard.gateway import GatewayPlace
 from pegboard.model import Filters
 from pegboard.serve.prompt import Profile, Workflow, workflow
 
@@ -42,7 +44,18 @@ def mcp(
     watched, and what is new is embedded, in the background: searches work at once.
 
     --profile pytools takes the place of freeact's search server and reads its PYTOOLS_ variables.
+
+    With --gateway, the client speaks with the MCP server of the gateway, as who the token is of.
     """
+    if (place := chosen_gateway(board)) is not None:
+        if profile != Profile.PEGBOARD or namespaces or no_sync or no_watch:
+            raise UsageError(
+                "--profile, --namespace, --no-sync and --no-watch are for a board here: "
+                "a gateway serves as it is set",
+                "leave them out",
+            )
+        _serve_from(place)
+        return
     from pegboard.live import kept
     from pegboard.serve.face import make_face
     from pegboard.serve.stdio import end_process, run_stdio
@@ -59,6 +72,19 @@ def mcp(
             on_change=face.board_changed,
         ):
             run_stdio(face)
+    end_process()
+
+
+def _serve_from(place: GatewayPlace) -> None:
+    from pegboard.remote.board import RemoteBoard
+    from pegboard.serve.bridge import run_bridge
+    from pegboard.serve.stdio import end_process
+
+    logging.basicConfig(level=logging.WARNING, format="pegboard: %(message)s")
+    with RemoteBoard(place, located().settings) as there:  # to say at once what is wrong
+        if refusal := there.examined().refusal:
+            raise refusal
+    run_bridge(place)
     end_process()
 
 

@@ -11,7 +11,7 @@ import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from ipaddress import ip_address
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 from urllib.parse import urljoin, urlsplit
 
 import httpx2
@@ -86,24 +86,7 @@ class Connection:
         self._largest = largest
         self._wait = wait
         self._sockets: list[socket.socket] = []
-        near = _is_loopback(urlsplit(place.address).hostname or "")
-        if not (place.address.startswith("https:") or near or place.insecure):
-            raise ConfigError(
-                f"{place.address} would be asked without TLS: others could read along, "
-                "and answer instead",
-                f"use https://; if the way there is safe, set {INSECURE} to true",
-            )
-        # A proxy is for what is far away, and without TLS it would see the token.
-        direct = dict.fromkeys(("all://", "http://", "https://")) if near else None
-        plain = place.address.startswith(
-            "http:"
-        )  # and needs no list of authorities, which takes long to read
-        self._client = httpx2.Client(
-            headers=_headers(place.token),
-            verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True,
-            mounts=direct,
-            follow_redirects=False,
-        )
+        self._client = httpx2.Client(**client_options(place), headers=_headers(place.token))
 
     def close(self) -> None:
         self._client.close()
@@ -224,6 +207,31 @@ class Connection:
             return found if raw and received.status < 400 else _cleaned(found)
         except (ValueError, RecursionError):
             raise no_gateway(self.address, "its answer is no JSON") from None
+
+
+class ClientOptions(TypedDict):
+    verify: ssl.SSLContext | bool
+    mounts: dict[str, None] | None
+    follow_redirects: bool
+
+
+def client_options(place: GatewayPlace) -> ClientOptions:
+    """How a gateway is reached. Raises `ConfigError` where that would not be safe."""
+    near = _is_loopback(urlsplit(place.address).hostname or "")
+    plain = place.address.startswith("http:")
+    if plain and not near and not place.insecure:
+        raise ConfigError(
+            f"{place.address} would be asked without TLS: others could read along, "
+            "and answer instead",
+            f"use https://; if the way there is safe, set {INSECURE} to true",
+        )
+    # Without TLS nobody's certificate counts, and the list of authorities takes long to read. A
+    # proxy is for what is far away, and without TLS it would see the token.
+    return {
+        "verify": ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True,
+        "mounts": dict.fromkeys(("all://", "http://", "https://")) if near else None,
+        "follow_redirects": False,
+    }
 
 
 def _headers(token: str) -> dict[str, str]:

@@ -7,8 +7,9 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -28,6 +29,11 @@ END_SECONDS = 0.5
 
 Incoming = MemoryObjectSendStream[SessionMessage | Exception]
 Outgoing = MemoryObjectReceiveStream[SessionMessage]
+Serve = Callable[
+    [MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]],
+    Awaitable[None],
+]
+"""Answers what it receives with what it sends."""
 
 
 def run_stdio(face: Face) -> None:
@@ -55,9 +61,14 @@ def end_process(code: int = 0) -> None:
 
 
 async def serve_stdio(face: Face) -> None:
+    options = face.server.create_initialization_options(NotificationOptions(tools_changed=True))
+    await over_stdio(partial(face.server.run, initialization_options=options))
+
+
+async def over_stdio(serve: Serve) -> None:
+    """Let something serve a client over standard input and output, until either ends."""
     into, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write, out = anyio.create_memory_object_stream[SessionMessage](0)
-    options = face.server.create_initialization_options(NotificationOptions(tools_changed=True))
     with _private_streams() as (incoming, outgoing):
         wire = Wire(incoming, outgoing)
         async with anyio.create_task_group() as all_of_it:
@@ -66,7 +77,7 @@ async def serve_stdio(face: Face) -> None:
             with _told_by_signals(stop):
                 async with anyio.create_task_group() as serving:
                     serving.start_soon(_send, wire, out, stop)
-                    await face.server.run(read, write, options)
+                    await serve(read, write)
                 stop()
 
 
