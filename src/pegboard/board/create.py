@@ -122,17 +122,18 @@ class Making(NamedTuple):
         trial = self.trial(verdict, try_with) if try_with is not None else None
         if trial is not None and trial.outcome is not Outcome.OK:
             return Created("failed", item_id, version, trial=trial)
-        return self._put(verdict, version, before, trial)
+        return self._put(verdict, version, trial)
 
-    def _put(
-        self, item: Item, version: str, before: Entry | None, trial: CallResult | None
-    ) -> Created:
+    def _put(self, item: Item, version: str, trial: CallResult | None) -> Created:
         report = self.store.items.put([item], self.target(), fixed=True)
         if report.refused:
             return Created("refused", item.id, version, reason=report.refused[0].reason)
         self.store.curation.resolve_links()
         entry = self.store.items.get(item.id, item.namespace, files=False)
-        return Created("updated" if before else "created", item.id, version, entry, trial=trial)
+        # What was there before may be there no longer, and the other way round: somebody else may
+        # make the same at the same moment.
+        state = "created" if report.added else "updated" if report.changed else "unchanged"
+        return Created(state, item.id, version, entry, trial=trial)
 
     def _alike(self, item: Item) -> tuple[Hit, ...]:
         """Those that do the same, as far as names and descriptions tell."""

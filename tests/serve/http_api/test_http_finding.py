@@ -173,6 +173,12 @@ def test_a_page_goes_on_where_the_last_one_ended_whatever_came_or_went(api):
     assert ids(api.ask("GET", f"/tools?after={first['next']}")) == after
 
 
+def test_the_way_on_keeps_what_was_asked_for(api):
+    page = api.ask("GET", "/tools?limit=1&category=chat&category=%E9%87%91&state=all")
+    link = page.headers["link"]
+    assert "category=chat&category=%E9%87%91&state=all&after=" in link
+
+
 @pytest.mark.parametrize(
     "mark", [b"x", b"\xff", b"[]", b'["a", 1]', rb'["\ud800", "a"]', b"[" * 2_000, b"a" * 5_000]
 )

@@ -217,6 +217,16 @@ def test_bytes_that_are_no_request_do_not_end_it(api):
     assert api.ask("GET", "/healthz").status == 200
 
 
+@pytest.mark.parametrize("host", ["[", "a b", "", "a:b:c", "\xff"])
+def test_whatever_is_said_to_be_the_host_breaks_nothing(api, host):
+    for path in ("/nowhere", "/tools/nothing", "/tools?limit=1"):
+        with socket.create_connection(("127.0.0.1", api.port), SECONDS) as connection:
+            said = f"GET {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer owner\r\n\r\n"
+            connection.sendall(said.encode("latin-1"))
+            status = int(connection.recv(1_000).split()[1])
+            assert status in (200, 400, 404)
+
+
 def test_a_client_that_goes_away_in_the_middle_of_its_request_harms_nobody(api):
     with socket.create_connection(("127.0.0.1", api.port), SECONDS) as connection:
         connection.sendall(

@@ -132,7 +132,7 @@ async def _no_such_path(request: Request, error: Exception) -> Response:
     """Whatever the framework itself refuses, in the words of the others."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     if status == 404:
-        shown = request.url.path[:200]
+        shown = request.scope["path"][:200]
         return told(404, "no_such_path", f"there is nothing at {shown}", "see /openapi.json")
     headers = error.headers if isinstance(error, HTTPException) else None
     code = "method_not_allowed" if status == 405 else "malformed" if status < 500 else "unexpected"
@@ -140,7 +140,8 @@ async def _no_such_path(request: Request, error: Exception) -> Response:
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:
-    log.error("%s failed in a way that is not known", request.url.path, exc_info=error)
+    path = request.scope["path"]  # a URL cannot be made from whatever is said to be the host
+    log.error("%s failed in a way that is not known", path, exc_info=error)
     return unexpected()
 
 

@@ -41,7 +41,7 @@ _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 def read_query(request: Request, model: type[W]) -> W:
     """A field that takes several takes `?tag=a&tag=b`."""
-    pairs = _pairs(request.scope["query_string"])
+    pairs = pairs_of(request.scope["query_string"])
     found: dict[str, object] = {}
     for name, count in Counter(name for name, _ in pairs).items():
         field = model.model_fields.get(name)
@@ -57,7 +57,8 @@ def read_query(request: Request, model: type[W]) -> W:
     return checked(model, found)
 
 
-def _pairs(query: bytes) -> list[tuple[str, str]]:
+def pairs_of(query: bytes) -> list[tuple[str, str]]:
+    """The names and values of a query, in its order."""
     try:
         text = query.decode("utf-8")
         return parse_qsl(

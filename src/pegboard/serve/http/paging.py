@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 from pegboard.errors import UsageError
 from pegboard.model import Entry
+from pegboard.serve.http.asking import pairs_of
 from pegboard.serve.http.table import Whole
 
 LISTED = 100
@@ -56,5 +57,5 @@ def link_to_next(request: Request, mark: str | None) -> dict[str, str]:
     """The header that leads on, as everybody's clients read it."""
     if mark is None:
         return {}
-    pairs = [(name, value) for name, value in request.query_params.multi_items() if name != "after"]
+    pairs = [pair for pair in pairs_of(request.scope["query_string"]) if pair[0] != "after"]
     return {"Link": f'<?{urlencode([*pairs, ("after", mark)])}>; rel="next"'}

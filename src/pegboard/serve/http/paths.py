@@ -9,16 +9,24 @@ from pegboard.serve.http.problems import Declined
 
 _INSIDE = "\udc2f"
 """Stands for a slash inside of a part: no path can have it, whatever bytes it is made of."""
+_SPELLED = "pegboard.spelled"
 _NAMES = re.compile(r"\{(\w+)\}")
 
 
 def spelled(scope: Scope) -> str:
     """The path, decoded part by part. Bytes that are no UTF-8 are kept for `decoded` to refuse."""
-    raw: bytes = scope.get("raw_path") or b""
-    sent = raw.partition(b"?")[0].decode("latin-1")
-    root = str(scope.get("root_path", ""))
-    parts = (sent.removeprefix(root) if sent else str(scope["path"])).split("/")
-    return "/".join(unquote(part, errors="surrogateescape").replace("/", _INSIDE) for part in parts)
+    found: str | None = scope.get(_SPELLED)
+    if found is None:
+        raw: bytes = scope.get("raw_path") or b""
+        sent = raw.partition(b"?")[0].decode("latin-1")
+        root = str(scope.get("root_path", ""))
+        parts = (sent.removeprefix(root) if sent else str(scope["path"])).split("/")
+        found = scope[_SPELLED] = "/".join(map(_part, parts))
+    return found
+
+
+def _part(text: str) -> str:
+    return unquote(text, errors="surrogateescape").replace("/", _INSIDE)
 
 
 def pattern(path: str) -> re.Pattern[str]:
