@@ -245,6 +245,10 @@ class Tasks(Protocol):
         """How many tasks for such vectors are still to be done."""
         ...
 
+    def pace(self, target: Fingerprint | None) -> tuple[float | None, float]:
+        """When the oldest of those was queued, and how many vectors a second were hung lately."""
+        ...
+
     def without_vector(self, target: Fingerprint) -> int:
         """How many active items cannot be found by meaning at present."""
         ...

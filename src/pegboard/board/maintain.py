@@ -26,6 +26,15 @@ class Building(NamedTuple):
     embeddings: EmbeddingCounts
 
 
+class Pace(NamedTuple):
+    """How the work on the vectors goes."""
+
+    oldest_at: float | None
+    """When the task that has waited longest was queued; None if none waits."""
+    done_a_second: float
+    """Vectors, lately."""
+
+
 class Status(NamedTuple):
     facts: dict[str, object]
     model: str
@@ -38,6 +47,7 @@ class Status(NamedTuple):
     rejections: int
     changed: int
     """Items that are no longer what was approved."""
+    pace: Pace
 
 
 def status(
@@ -61,6 +71,7 @@ def status(
         switched_off=[each.config.name for each in servers if not each.config.enabled],
         rejections=len(store.ledger.rejections()),
         changed=len(store.items.changed()),
+        pace=Pace(*store.tasks.pace(target)),
     )
 
 

@@ -182,7 +182,7 @@ def status(found: Status) -> None:
     counts = found.embeddings._asdict()
     click.echo(f"{'items':<10} {counts.pop('total')}")
     click.echo(f"{'embedding':<10} " + ", ".join(f"{n} {name}" for name, n in counts.items()))
-    click.echo(f"{'waiting':<10} {found.waiting} tasks")
+    click.echo(f"{'waiting':<10} {found.waiting} tasks{_pace(found)}")
     if found.building:
         new = found.building.embeddings
         click.echo(
@@ -204,6 +204,12 @@ def status(found: Status) -> None:
             when = ago(state.checked_at) if state.checked_at else "at the last try"
             why = " ".join(visible(state.error).split())
             click.secho(f"{'':<10} down {when}: {why}", fg="yellow")
+
+
+def _pace(found: Status) -> str:
+    oldest, speed = found.pace
+    since = f", the oldest queued {ago(oldest)}" if found.waiting and oldest is not None else ""
+    return since + (f", {speed:g} done a second" if speed else "")
 
 
 def counted_files(found: Sequence[Blob] | PegboardError) -> dict[str, object]:

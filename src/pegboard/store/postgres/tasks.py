@@ -4,7 +4,7 @@ import threading
 from collections.abc import Sequence
 
 from pegboard.model import EmbeddingCounts, Entry, Fingerprint, Task, Vector
-from pegboard.store.hanging import by_task
+from pegboard.store.hanging import LATELY, a_second, by_task
 from pegboard.store.postgres.database import Connection, Database, Row, run, run_many
 from pegboard.store.postgres.fingerprints import fingerprint_key, known_fingerprint, model_name
 from pegboard.store.postgres.listening import TASKS, Listening
@@ -205,6 +205,11 @@ class PostgresTasks:
         """Goes through all items, and is asked at every search while some wait."""
         name = f"without {target}"
         return self._memory.recall(name, lambda: self._count("without_vector", target))
+
+    def pace(self, target: Fingerprint | None) -> tuple[float | None, float]:
+        fingerprint = target and known_fingerprint(self._db, target)
+        done = self._db.rows(SQL["done_lately"], {"seconds": LATELY})[0]
+        return self._db.rows(SQL["oldest"], {"fingerprint": fingerprint})[0][0], a_second(*done)
 
     def has_stray(self, targets: Sequence[Fingerprint]) -> bool:
         known = [known_fingerprint(self._db, target) for target in targets]

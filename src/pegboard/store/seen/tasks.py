@@ -50,6 +50,9 @@ class SeenTasks:
     def waiting(self, target: Fingerprint | None) -> int:
         return self._seen.waiting(target)
 
+    def pace(self, target: Fingerprint | None) -> tuple[float | None, float]:
+        return self._seen.pace(target)
+
     def without_vector(self, target: Fingerprint) -> int:
         return self._seen.without_vector(target)
 

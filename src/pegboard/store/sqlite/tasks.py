@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import apsw
 
 from pegboard.model import EmbeddingCounts, Entry, Fingerprint, Task, Vector
-from pegboard.store.hanging import by_task
+from pegboard.store.hanging import ENOUGH, LATELY, a_second, by_task
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Params, Row, Value
 from pegboard.store.sqlite.rows import READER
@@ -249,6 +249,12 @@ class SqliteTasks:
 
     def waiting(self, target: Fingerprint | None) -> int:
         return self._count("waiting", target)
+
+    def pace(self, target: Fingerprint | None) -> tuple[float | None, float]:
+        now, fingerprint = time.time(), target and known_fingerprint(self._db, target)
+        params: Params = {"fingerprint": fingerprint, "most": ENOUGH, "since": now - LATELY}
+        done, since = self._db.rows(SQL["done_lately"], params)[0]
+        return self._db.rows(SQL["oldest"], params)[0][0], a_second(done, since, now)
 
     def has_stray(self, targets: Sequence[Fingerprint]) -> bool:
         known = json.dumps([known_fingerprint(self._db, target) or 0 for target in targets])

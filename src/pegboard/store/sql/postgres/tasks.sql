@@ -212,6 +212,14 @@ WHERE i.active GROUP BY 1;
 SELECT count(*) FROM embedding_tasks
 WHERE fingerprint = %(fingerprint)s::integer AND status IN ('pending', 'running');
 
+-- name: oldest
+SELECT extract(epoch FROM min(created_ts))::float8 FROM embedding_tasks
+WHERE fingerprint = %(fingerprint)s::integer AND status IN ('pending', 'running');
+
+-- name: done_lately
+SELECT count(*), extract(epoch FROM min(embedded_at))::float8, extract(epoch FROM now())::float8
+FROM items WHERE embedded_at > now() - make_interval(secs => %(seconds)s);
+
 -- name: stray
 SELECT 1 FROM embedding_tasks WHERE fingerprint <> ALL(%(fingerprints)s::integer[]) LIMIT 1;
 

@@ -177,6 +177,16 @@ WHERE i.active GROUP BY 1;
 -- name: waiting
 SELECT count(*) FROM embedding_tasks WHERE fingerprint = :fingerprint AND status <> 'failed';
 
+-- name: oldest
+SELECT min(created_at) FROM embedding_tasks WHERE fingerprint = :fingerprint AND status <> 'failed';
+
+-- name: done_lately
+-- The newest, and no more of them than tell how quick it goes.
+SELECT count(*), min(created_at) FROM (
+  SELECT v.created_at FROM vectors v WHERE v.fingerprint = :fingerprint AND v.passage = 0
+  ORDER BY v.seq DESC LIMIT :most)
+WHERE created_at > :since;
+
 -- name: stray
 SELECT 1 FROM embedding_tasks WHERE fingerprint NOT IN (SELECT value FROM json_each(:fingerprints)) LIMIT 1;
 
