@@ -80,3 +80,5 @@ class Answer(NamedTuple):
     nearest: tuple[Hit, ...] = ()
     """If nothing reaches the threshold: the three that come nearest to it."""
     explanation: Explanation | None = None
+    late: tuple[str, ...] = ()
+    """The legs that were waited for in vain, if there was a bound to that."""

@@ -3,7 +3,6 @@
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from functools import cached_property, partial
 from pathlib import Path
@@ -16,6 +15,7 @@ from pegboard.board.curate import Curating
 from pegboard.board.describe import describe
 from pegboard.board.find import Ask, find
 from pegboard.board.models import BoardModels
+from pegboard.board.patience import Beside, Patience
 from pegboard.board.trust import Files, Trust
 from pegboard.board.upstream import BOARDS_ABOVE, Upstream
 from pegboard.calls import OWNER, Asker, Caller, CallResult, CensusLine, OnChange, OnProgress
@@ -33,7 +33,7 @@ from pegboard.content import Json
 from pegboard.errors import BoardReadOnly
 from pegboard.freeact import PytoolsPlace, pytools_place
 from pegboard.gateway import GatewayPlace, gateway_place
-from pegboard.model import Entry, Filters, Mode
+from pegboard.model import Entry, Filters, Item, Mode
 from pegboard.ports import Embedder, Store
 from pegboard.settings import Settings
 from pegboard.sources import mcp_config
@@ -110,7 +110,12 @@ class Pegboard(Upkeep):
             store, settings.embed.spec, embedders(settings, os.environ), self.trust
         )
         self.curate = Curating(store, self.models.target)
-        self._beside = ThreadPoolExecutor(SEARCH_THREADS, "pegboard-search")
+        self._beside = Beside(SEARCH_THREADS)
+        self.search_seconds: float | None = None
+        """How long a search may take that says nothing else; None sets no bound."""
+        self.on_search: Callable[[str, Answer], None] = lambda mode, answer: None
+        self.on_call: Callable[[Item, CallResult], None] = lambda item, result: None
+        """Are told of each search and of each call that ended, whoever asked, in any thread."""
 
     @classmethod
     def open(cls, board: str | None = None, *, create: bool = False, **flags: object) -> Self:
@@ -164,7 +169,7 @@ class Pegboard(Upkeep):
         if "running" in self.__dict__:
             self.running.close()
         self.upstream.close()
-        self._beside.shutdown()
+        self._beside.close()
         self.models.close()
         self.store.close()
 
@@ -180,6 +185,7 @@ class Pegboard(Upkeep):
         explain: bool = False,
         executable: bool = False,
         model: str | None = None,
+        patience: Patience | None = None,
     ) -> Answer:
         """The hits that fit, best first; if none does, `nearest` has the three that come closest.
 
@@ -199,8 +205,11 @@ class Pegboard(Upkeep):
             diverse=diverse,
             explain=explain,
         )
-        embedder = self._whole.models.searching(model)
-        answer = find(self.store, embedder, ask, find_settings(found), beside=self._beside)
+        if patience is None and self.search_seconds is not None:
+            patience = Patience(self.search_seconds)
+        embedder, settings = self._whole.models.searching(model), find_settings(found)
+        answer = find(self.store, embedder, ask, settings, beside=self._beside, patience=patience)
+        self.on_search(ask.mode, answer)
         notices = self._trouble(executable)
         return answer._replace(notices=(*answer.notices, *notices))
 
@@ -289,7 +298,9 @@ class Pegboard(Upkeep):
 
     def _make_running(self) -> "Running":
         place = (self._project, self._tiers)
-        return runners.make_running(self.store, self.settings, self.upstream, place, os.environ)
+        made = runners.make_running(self.store, self.settings, self.upstream, place, os.environ)
+        made.on_end = self.on_call
+        return made
 
     def runs(self, name: str | None = None, limit: int = 20) -> "Sequence[Run]":
         """How calls ended, the newest first, of one item or of all."""

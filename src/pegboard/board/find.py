@@ -8,7 +8,8 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from pegboard.answers import Answer, Explanation, Hit, HitFact, WordFact
-from pegboard.board.gather import Gathered, gather
+from pegboard.board.gather import Gathered, Gathering
+from pegboard.board.patience import Patience
 from pegboard.errors import UsageError
 from pegboard.model import (
     CREATED,
@@ -93,21 +94,32 @@ def find(
     settings: FindSettings,
     *,
     beside: Executor | None = None,
+    patience: Patience | None = None,
 ) -> Answer:
+    """With `patience`, what the faster legs have found by then; `Answer.late` names the others."""
     if unknown := [kind for kind in ask.filters.kinds if kind not in set(Kind)]:
         raise UsageError(f"kind is {unknown[0]!r}; it must be one of {', '.join(Kind)}")
     query = parse(ask.text)
     if query.blank:
         return Answer(hits=(), notices=("the query is empty",))
     depth = max(settings.depth, ask.limit)
-    gathered = gather(store, embedder, query, ask.mode, ask.filters, depth, beside=beside)
-    began = time.perf_counter()
-    target = embedder.fingerprint if embedder and gathered.meant else None
-    answer = _Answering(store, ask, settings, query, gathered, target).answer()
-    return answer._replace(
-        embed_seconds=gathered.embed_seconds,
-        search_seconds=gathered.search_seconds + time.perf_counter() - began,
+    gathering = Gathering(
+        store, embedder, query, ask.mode, ask.filters, depth, beside=beside, patience=patience
     )
+
+    def answered(gathered: Gathered) -> Answer:
+        began = time.perf_counter()
+        target = embedder.fingerprint if embedder and gathered.meant else None
+        answer = _Answering(store, ask, settings, query, gathered, target).answer()
+        return answer._replace(
+            embed_seconds=gathered.embed_seconds,
+            search_seconds=gathered.search_seconds + time.perf_counter() - began,
+            late=gathered.late,
+        )
+
+    if patience is not None:
+        patience.so_far = lambda: answered(gathering.so_far())
+    return answered(gathering.run())
 
 
 class _Answering:

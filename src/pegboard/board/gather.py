@@ -1,23 +1,13 @@
 """Ask the legs: everything the board has to say to a query, before it is weighed."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from types import MappingProxyType
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import NamedTuple, TypeVar
 
-from pegboard.errors import EmbeddingError
-from pegboard.model import (
-    Filters,
-    Fingerprint,
-    ItemId,
-    Leg,
-    LegHit,
-    Mode,
-    Vector,
-    WordHits,
-    WordQuery,
-)
+from pegboard.board.meaning import Looked, Meaning, Meant, Words
+from pegboard.board.patience import Patience
+from pegboard.model import Filters, ItemId, Leg, LegHit, Mode, Vector, WordHits, WordQuery
 from pegboard.ports import Embedder, Store
 from pegboard.search.fusion import Candidate, Evidence
 from pegboard.search.query import Query, choose, known_share
@@ -48,56 +38,25 @@ class Gathered(NamedTuple):
     search_seconds: float
     meant: Vector | None = None
     """The query's vector, if meaning was asked."""
-
-
-class Words(NamedTuple):
-    """One leg over words: what it looked for, and what it found."""
-
-    query: WordQuery
-    known: float
-    found: WordHits
-
-
-class Meant(NamedTuple):
-    """The query's vector, when it was ready, and what is near it once that is known."""
-
-    vector: Vector
-    ready: float
-    near: list[LegHit] | None = None
-    words: Mapping[Leg, Mapping[int, float]] = MappingProxyType({})
-    """How what is near scores in legs over words, as far as that was looked up with it."""
-
-
-class Looked(NamedTuple):
-    """Items that were looked up, and the scores of those that have one."""
-
-    keys: frozenset[int] = frozenset()
-    scores: Mapping[int, float] = MappingProxyType({})
+    late: tuple[Leg, ...] = ()
+    """Those that were waited for in vain."""
 
 
 def gather(
-    store: Store,
-    embedder: Embedder | None,
-    query: Query,
-    mode: Mode,
-    filters: Filters,
-    depth: int,
-    *,
-    beside: Executor | None = None,
+    store: Store, embedder: Embedder | None, query: Query, mode: Mode, filters: Filters, depth: int
 ) -> Gathered:
+    """In this thread and one of its own."""
+    return Gathering(store, embedder, query, mode, filters, depth).run()
+
+
+class Gathering:
     """What each leg says. The query is embedded while the words are looked up.
 
     With threads that stay, and so keep their own way to the database, meaning is looked up there
-    as well, and each side scores what it has found by the other's measure.
+    as well, and each side scores what it has found by the other's measure. Whoever has `patience`
+    needs such threads: what hangs keeps one of them.
     """
-    gathering = _Gathering(store, embedder, query, mode, filters, depth, beside)
-    if beside is not None:
-        return gathering.run(beside, gathering.meant_and_near)
-    with ThreadPoolExecutor(max_workers=1) as own:
-        return gathering.run(own, gathering.meant)
 
-
-class _Gathering:
     def __init__(
         self,
         store: Store,
@@ -106,49 +65,72 @@ class _Gathering:
         mode: Mode,
         filters: Filters,
         depth: int,
-        beside: Executor | None,
+        *,
+        beside: Executor | None = None,
+        patience: Patience | None = None,
     ) -> None:
         self.store = store
-        self.embedder = embedder
         self.query = query
         self.mode = mode
         self.filters = filters
         self.depth = depth
-        self.alone = embedder is None or mode in (Mode.BM25, Mode.FUZZY)
-        self.by_meaning = mode is Mode.VECTOR and embedder is not None
-        """Whether words are not looked for at all."""
         self.beside = beside
-        """Threads with their own way to the database, if there are any."""
-        self.meaning: Future[Vector] = Future()
-        """The query's vector, for whoever does not wait for what is near it."""
-        self.sought: Future[Mapping[Leg, Words]] = Future()
-        """The legs whose words are to score what meaning finds."""
+        self.patience = patience
+        self.meaning: Meaning | None = None
+        if embedder is not None and mode not in (Mode.BM25, Mode.FUZZY):
+            self.meaning = Meaning(store, embedder, query.text, filters, depth, patience)
         self.notices: list[str] = []
-        self.embed_seconds = 0.0
+        if embedder is None and mode is Mode.VECTOR:
+            self.notices.append("embedding is disabled, so this is a search by words only")
         self.frequencies: dict[str, int] = {}
         self.wanted = WordQuery()
         self.read_as: dict[str, tuple[str, ...]] = {}
+        self._done: Gathered | None = None
 
-    def run(self, beside: Executor, work: Callable[[Embedder], Meant]) -> Gathered:
+    @property
+    def alone(self) -> bool:
+        """Whether words must do without meaning, and so look further."""
+        return self.meaning is None
+
+    @property
+    def by_meaning(self) -> bool:
+        """Whether words are not looked for at all."""
+        return self.mode is Mode.VECTOR and self.meaning is not None
+
+    def run(self) -> Gathered:
+        if self.beside is not None:
+            self._done = self._run(self.beside)
+            return self._done
+        with ThreadPoolExecutor(max_workers=1) as own:
+            return self._run(own)
+
+    def _run(self, beside: Executor) -> Gathered:
         began = time.perf_counter()
-        asked = self._ask_meaning(beside, work)
+        meaning = self.meaning
+        if meaning is not None and not meaning.begin(beside, stay=self.beside is not None):
+            self._without_meaning(meaning)
         legs: dict[Leg, Words] = {}
         try:
             named = self._first_look()
             legs = {} if self.by_meaning else self._by_words()
         finally:
-            self.sought.set_result({k: words for k, words in legs.items() if not words.found.whole})
+            if meaning is not None:
+                meaning.told(legs)
         words_done = time.perf_counter()
-        meanings = self._meanings(legs, named) if asked and self.beside else Looked()
-        meant = self._wait(asked)
+        meanings, meant = Looked(), None
+        if self.meaning is not None:
+            if self.beside is not None:
+                meanings = self.meaning.scores(self._found_keys(legs, named))
+            meant = self.meaning.wait()
+            if meant is None:
+                looked_for = not self.by_meaning
+                self._without_meaning(self.meaning)
+                if not looked_for:
+                    self.frequencies = self.store.index.frequencies(self.query.terms)
+                legs = self._by_words()
+            else:
+                self.notices += self.meaning.notices
         waited = max(meant.ready - words_done, 0.0) if meant else 0.0
-        if asked is not None and meant is None:
-            self.alone = True  # and so the words must look further
-            if self.by_meaning:
-                self.frequencies = self.store.index.frequencies(self.query.terms)
-            legs = self._by_words()
-        if meant is not None and meant.near is None and self.embedder is not None:
-            meant = self._with_near(meant, self.embedder)
         evidence = self._evidence(legs, meant, named, meanings)
         return Gathered(
             evidence=evidence,
@@ -156,69 +138,46 @@ class _Gathering:
             wanted=self.wanted,
             read_as=self.read_as,
             notices=tuple(self.notices),
-            embed_seconds=self.embed_seconds,
+            embed_seconds=meaning.embed_seconds if meaning else 0.0,
             search_seconds=time.perf_counter() - began - waited,
             meant=meant.vector if meant else None,
+            late=(Leg.VECTOR,) if meaning is not None and meaning.late else (),
         )
 
-    def _ask_meaning(
-        self, beside: Executor, work: Callable[[Embedder], Meant]
-    ) -> "Future[Meant] | None":
-        if self.mode in (Mode.BM25, Mode.FUZZY):
-            return None
-        if self.embedder is None:
-            if self.mode is Mode.VECTOR:
-                self.notices.append("embedding is disabled, so this is a search by words only")
-            return None
-        return beside.submit(work, self.embedder)
+    def _without_meaning(self, meaning: Meaning) -> None:
+        self.notices += meaning.notices
+        self.meaning = None
 
-    def meant(self, embedder: Embedder) -> Meant:
-        began = time.perf_counter()
-        try:
-            vector = embedder.embed_query(self.query.text)
-        except BaseException as error:
-            self.meaning.set_exception(error)
-            raise
-        ready = time.perf_counter()
-        self.embed_seconds = ready - began
-        self.meaning.set_result(vector)
-        return Meant(vector, ready)
+    def so_far(self) -> Gathered:
+        """What there is while words, or what comes after them, are still waited for.
 
-    def meant_and_near(self, embedder: Embedder) -> Meant:
-        meant = self._with_near(self.meant(embedder), embedder)
-        legs = self.sought.result().items()
-        return meant._replace(words={leg: self._by_terms(words, meant) for leg, words in legs})
+        For another thread than the one that runs.
+        """
+        if (done := self._done) is not None:
+            return done
+        meaning = self.meaning
+        meant = meaning.found if meaning else None
+        late = [] if self.by_meaning else [Leg.FUZZY if self.mode is Mode.FUZZY else Leg.BM25]
+        late += [Leg.VECTOR] if meaning is not None and meant is None else []
+        seconds = self.patience.seconds if self.patience else 0.0
+        missing = " and ".join("meaning" if leg is Leg.VECTOR else "words" for leg in late)
+        return Gathered(
+            evidence=self._evidence({}, meant, (), Looked()),
+            frequencies={},
+            wanted=WordQuery(),
+            read_as={},
+            notices=(f"{missing} were not looked up within {seconds:g} s",) if missing else (),
+            embed_seconds=meaning.embed_seconds if meaning else 0.0,
+            search_seconds=seconds,
+            meant=meant.vector if meant else None,
+            late=tuple(late),
+        )
 
-    def _by_terms(self, words: Words, meant: Meant) -> dict[int, float]:
-        """How those score that only meaning has found."""
-        keys = [hit.key for hit in meant.near or () if hit.key not in words.found.scores]
-        return self.store.index.keyword_scores(words.query, keys)
-
-    def _meanings(self, legs: Mapping[Leg, Words], named: Sequence[LegHit]) -> Looked:
-        """How near those are that words have found, while others are still looked for."""
+    def _found_keys(self, legs: Mapping[Leg, Words], named: Sequence[LegHit]) -> list[int]:
+        """Those that words have found."""
         found = (self._ranked(words.found, words.found.scores) for words in legs.values())
         by_words = (hit for hits in found for hit in hits)
-        keys = list(dict.fromkeys(hit.key for hit in (*named, *by_words)))
-        if not keys or self.embedder is None or self.meaning.exception() is not None:
-            return Looked()
-        vector, target = self.meaning.result(), self.embedder.fingerprint
-        return Looked(frozenset(keys), self.store.index.vector_scores(vector, target, keys))
-
-    def _with_near(self, meant: Meant, embedder: Embedder) -> Meant:
-        target = embedder.fingerprint
-        near = self.store.index.vector(meant.vector, target, self.filters, self.depth)
-        if not near or self.store.tasks.waiting(target):
-            self._tell_what_is_missing(target)
-        return meant._replace(near=near)
-
-    def _wait(self, asked: "Future[Meant] | None") -> Meant | None:
-        if asked is None:
-            return None
-        try:
-            return asked.result()
-        except EmbeddingError as error:
-            self.notices.append(f"searched by words only: {error.message}")
-            return None
+        return list(dict.fromkeys(hit.key for hit in (*named, *by_words)))
 
     def _first_look(self) -> list[LegHit]:
         """Items that the query names; and how common its terms are is known from then on."""
@@ -342,16 +301,6 @@ class _Gathering:
             for rank, (score, item_id, key) in enumerate(hits[: self.depth], start=1)
         ]
 
-    def _tell_what_is_missing(self, target: Fingerprint) -> None:
-        if self.filters.namespaces:
-            return  # how many there are elsewhere is not for this caller
-        if missing := self.store.tasks.without_vector(target):
-            have = "item has" if missing == 1 else "items have"
-            self.notices.append(
-                f"{missing:,} {have} no vector yet and can be found by words only; "
-                "embed what is missing with: pegboard backfill"
-            )
-
     def _word_scores(self, words: Words, others: list[int], known: Looked) -> dict[int, float]:
         """Every candidate's score, also of those that only another leg put forward."""
         found = {**words.found.scores, **known.scores}
@@ -368,9 +317,8 @@ class _Gathering:
     ) -> dict[int, float]:
         found = {**known.scores, **{hit.key: hit.score for hit in meant.near or ()}}
         missing = [key for key in ids if key not in found and key not in known.keys]
-        if missing and self.embedder is not None:
-            target = self.embedder.fingerprint
-            found |= self.store.index.vector_scores(meant.vector, target, missing)
+        if missing and self.meaning is not None:
+            found |= self.meaning.scores_of(meant.vector, missing)
         return found
 
 

@@ -144,6 +144,8 @@ class Running:
         self._made: dict[ToolType, Executor] = {}
         self._making = threading.Lock()
         self._slots = asyncio.Semaphore(ways.parallel)
+        self.on_end: Callable[[Item, CallResult], None] = lambda item, result: None
+        """Is told of each call that ended, in any thread."""
 
     def seen_by(self, store: Store, caller: Caller) -> "Running":
         """For a caller, who finds what he may see, and shares what runs it with all others."""
@@ -292,6 +294,7 @@ class Running:
 
     def _record(self, call: Call, result: CallResult) -> None:
         item = call.item
+        self.on_end(item, result)
         try:
             run = Run(
                 namespace=item.namespace,

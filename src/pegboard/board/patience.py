@@ -1,0 +1,90 @@
+"""How long a search may take, and what becomes of what it no longer waits for."""
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+from pegboard.answers import Answer
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+MOST_LATE = 8
+"""When so many that nobody waits for are still at work, no more is begun."""
+
+CLOSE_SECONDS = 1.0
+
+
+class Overdue(Exception):
+    """What was begun before has not come back yet."""
+
+
+class Beside(ThreadPoolExecutor):
+    """Threads that work beside those of the searches.
+
+    A model that hangs keeps its thread. So there are more threads than searches use, and when too
+    many have been waited for in vain the next is not begun: searches go on without, at once.
+    """
+
+    def __init__(self, threads: int, most_late: int = MOST_LATE) -> None:
+        super().__init__(threads + most_late, "pegboard-search")
+        self._most_late = most_late
+        self._late = 0
+        self._open = 0
+        self._change = threading.Condition()
+
+    @property
+    def late(self) -> int:
+        """How many are at work that nobody waits for."""
+        return self._late
+
+    def begin(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> "Future[R]":
+        """As `submit`; raises `Overdue` if too many have not come back."""
+        if self._late >= self._most_late:
+            raise Overdue
+        return self.submit(work, *args, **kwargs)
+
+    def give_up(self, begun: "Future[R]") -> None:
+        """Nobody waits for this any more."""
+        if begun.cancel():
+            return
+        self._count(1)
+        begun.add_done_callback(lambda _: self._count(-1))
+
+    def _count(self, more: int) -> None:
+        with self._change:
+            self._late += more
+
+    def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> "Future[R]":
+        begun = super().submit(fn, *args, **kwargs)
+        with self._change:
+            self._open += 1
+        begun.add_done_callback(self._closed)
+        return begun
+
+    def _closed(self, _: object) -> None:
+        with self._change:
+            self._open -= 1
+            self._change.notify_all()
+
+    def close(self) -> None:
+        """Waits for what is at work, unless that hangs."""
+        self.shutdown(wait=False, cancel_futures=True)
+        with self._change:
+            self._change.wait_for(lambda: not self._open, CLOSE_SECONDS)
+
+
+class Patience:
+    """Ends at one moment. Asked from another thread, it tells what has been found so far."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._deadline = time.monotonic() + seconds
+        self.so_far: Callable[[], Answer] | None = None
+        """Set by the search as soon as there is something to tell."""
+
+    @property
+    def left(self) -> float:
+        return max(self._deadline - time.monotonic(), 0.0)
