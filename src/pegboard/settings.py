@@ -226,6 +226,9 @@ class ServeSettings:
         600, "requests of one caller in a minute; 0 sets no bound", least=0
     )
     parallel: int = setting(64, "requests that are worked on at the same time", least=1)
+    stop_seconds: float = setting(
+        10.0, "how long requests in hand may take when it is to stop", least=0.0, most=3600.0
+    )
 
 
 @dataclass(frozen=True, slots=True)

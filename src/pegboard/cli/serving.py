@@ -1,5 +1,6 @@
 """Commands for agents: mcp, prompt. What serves is loaded only when it is to serve."""
 
+import json
 import logging
 import sys
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ import click
 from pegboard.app import Pegboard, located, located_pytools
 from pegboard.cli import render
 from pegboard.cli.opening import chosen_gateway
-from pegboard.cli.shared import board_option, json_option
+from pegboard.cli.shared import board_option, command_options, json_option
 from pegboard.errors import UsageError
 from pegboard.gateway import GatewayPlace
 from pegboard.model import Filters
@@ -124,41 +125,58 @@ def _served(profile: str, board: str | None) -> Iterator[Served]:
     is_flag=True,
     help="Print a link that signs in a browser once, as on a terminal.",
 )
+@click.option("--log", "logged", is_flag=True, help="A line for each request, on standard error.")
 @click.option("--no-sync", is_flag=True, help="Serve the board as it is.")
 @click.option("--no-watch", is_flag=True, help="Do not follow changes of files.")
-@board_option
+@command_options
 def serve(
     host: str | None,
     port: int | None,
     opened: bool,
     print_link: bool,
+    logged: bool,
     no_sync: bool,
     no_watch: bool,
     board: str | None,
+    as_json: bool,
 ) -> None:
-    """Serve the board over HTTP: to programs, to agents, and to people in a browser."""
+    """Serve the board over HTTP: to programs, to agents, and to people in a browser.
+
+    Says where as soon as it can be asked. Ctrl-C or SIGTERM ends it, once requests in hand are
+    answered; a second one ends it at once.
+    """
     from pegboard.live import kept
     from pegboard.serve.http.gateway import Gateway
-    from pegboard.serve.http.running import run_http
+    from pegboard.serve.http.rates import RatedSignIn
+    from pegboard.serve.http.running import listening, run_http, url_of
     from pegboard.serve.http.signin import make_sign_in
     from pegboard.serve.http.starting import refuse_open_doors, welcome
     from pegboard.serve.stdio import end_process
 
     logging.basicConfig(level=logging.WARNING, format="pegboard: %(message)s")
+    logging.getLogger("pegboard.requests").setLevel(logging.INFO if logged else logging.WARNING)
     said = {"serve__host": host, "serve__port": port, "serve__loopback": "admin" * opened}
     flags = {name: value for name, value in said.items() if value not in (None, "")}
     with Pegboard.open(board, create=board is None, **flags) as pegboard:
+        _refuse_circle(pegboard)
         found = pegboard.settings.serve
         refuse_open_doors(pegboard, found)
         sign_in = make_sign_in(pegboard, found)
-        link = print_link or sys.stderr.isatty()
+        gateway = Gateway(pegboard, RatedSignIn(sign_in, found.requests_per_minute))
+        sock = listening(found.host, found.port)
+        said_so = welcome(sign_in, sock.getsockname()[1], link=print_link or sys.stderr.isatty())
 
-        def tell(port: int) -> None:
-            for line in welcome(sign_in, port, link=link):
+        def tell() -> None:
+            if as_json:
+                click.echo(json.dumps({"url": url_of(sock, found.host)}))
+            for line in said_so:
                 click.echo(f"pegboard: {line}", err=True)
 
-        with kept(pegboard, sync=not no_sync, watch=not no_watch):
-            run_http(Gateway(pegboard, sign_in), found.host, found.port, tell)
+        with (
+            sock,
+            kept(pegboard, sync=not no_sync, watch=not no_watch, on_change=gateway.board_changed),
+        ):
+            run_http(gateway, sock, tell, logged=logged)
     end_process()
 
 

@@ -19,12 +19,14 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from pegboard.calls import Role
 from pegboard.serve.table import Asked
 
 ANSWER_SECONDS = 600.0
 """So long a person has to say something."""
 
 NOBODY = "nobody was there to approve it: this client cannot ask a person"
+NOT_YOURS = "only the role author can approve it"
 UNANSWERED = "nobody answered"
 DECLINED = "a person did not approve it"
 
@@ -50,6 +52,8 @@ NOT_NEEDED = Approval(False)
 async def approval(asked: Asked, question: str, mark: str) -> Approval | InputRequiredResult:
     """`mark` is another one for any other call: an answer counts for exactly one."""
     session = asked.context.session
+    if not asked.board.caller.role.covers(Role.AUTHOR):
+        return Approval(False, NOT_YOURS)
     if not session.check_client_capability(_CAN_ASK):
         return Approval(False, NOBODY)
     params = ElicitRequestFormParams(message=question, requested_schema=_SCHEMA)

@@ -37,6 +37,12 @@ class Changes:
             for each in self._following:
                 each.ring()
 
+    def end_listening(self) -> None:
+        """For the event loop that all of them are in."""
+        with self._lock:
+            for each in self._following:
+                each.listen.close()
+
     @asynccontextmanager
     async def following(self, _server: object) -> AsyncIterator["Following"]:
         """What a server has open while it serves."""

@@ -1,8 +1,10 @@
 """A board as an MCP server: the requests of the protocol, and what answers them."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from mcp.server import Server
+from mcp.server import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
@@ -45,16 +47,39 @@ PROMPT = Prompt(
 )
 
 
-class Face:
-    """One board for any number of clients; `server` is what a transport runs."""
+class Telling(Server[Following]):
+    """A server that says that its tools may change, whichever transport asks for its abilities."""
 
-    def __init__(self, board: Pegboard, profile: Profile, offers: Sequence[Offer]) -> None:
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        said = notification_options or NotificationOptions(tools_changed=True)
+        return super().create_initialization_options(said, experimental_capabilities, extensions)
+
+
+class Face:
+    """One board for any number of clients; `server` is what a transport runs.
+
+    What the board's caller may not do at all is not offered.
+    """
+
+    def __init__(
+        self,
+        board: Pegboard,
+        profile: Profile,
+        offers: Sequence[Offer],
+        threads: Threads | None = None,
+    ) -> None:
         self.board = board
         self.profile = profile
-        self.offers = {offer.name: offer for offer in offers}
-        self.threads = Threads()
+        role = board.caller.role
+        self.offers = {offer.name: offer for offer in offers if role.covers(offer.role)}
+        self.threads = threads or Threads()
         self._changes = Changes(self._what_is_shown)
-        self.server: Server[Following] = Server(
+        self.server: Server[Following] = Telling(
             profile.value,
             version=__version__,
             instructions=workflow(Workflow.HYBRID, profile=profile),
@@ -73,6 +98,10 @@ class Face:
     def board_changed(self) -> None:
         """Let clients know, if what they see of the board is another. May come from any thread."""
         self._changes.board_changed()
+
+    def end_listening(self) -> None:
+        """Bring to an end, in the protocol's own way, what would go on until the client leaves."""
+        self._changes.end_listening()
 
     async def list_tools(
         self, context: Context, params: PaginatedRequestParams | None
@@ -133,9 +162,16 @@ def _descriptions(tools: Sequence[Tool]) -> str:
 
 
 def make_face(
-    board: Pegboard, profile: Profile | str = Profile.PEGBOARD, *, tools_dir: str = ""
+    board: Pegboard,
+    profile: Profile | str = Profile.PEGBOARD,
+    *,
+    tools_dir: str = "",
+    threads: Threads | None = None,
 ) -> Face:
-    """`tools_dir` is for the profile `pytools`: the folder of the tools, as it was given."""
+    """`tools_dir` is for the profile `pytools`: the folder of the tools, as it was given.
+
+    Faces may share `threads`.
+    """
     kind = Profile(profile)
     offers = pytools_offers(tools_dir) if kind is Profile.PYTOOLS else OFFERS
-    return Face(board, kind, offers)
+    return Face(board, kind, offers, threads)

@@ -2,6 +2,7 @@
 
 from mcp_types import ToolAnnotations
 
+from pegboard.calls import Role
 from pegboard.serve import browsing, calling, creating, describing, searching
 from pegboard.serve.table import Offer, always, in_thread
 
@@ -50,6 +51,7 @@ OFFERS: tuple[Offer, ...] = (
         respond=creating.create_tool,
         output_schema=creating.OUTPUT_SCHEMA,
         hints=WRITES,
+        role=Role.AUTHOR,
     ),
     Offer(
         name="list_categories",

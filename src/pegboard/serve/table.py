@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -18,7 +18,9 @@ from mcp_types import (
 )
 
 from pegboard.app import Pegboard
+from pegboard.calls import Role
 from pegboard.content import Json
+from pegboard.errors import BoardBusy
 from pegboard.serve.arguments import checked
 
 R = TypeVar("R")
@@ -29,6 +31,8 @@ THREADS = min((os.cpu_count() or 2) + 2, 16)
 
 WAITING = 32
 """Threads that wait for servers."""
+MOST_LEFT = 32
+"""When so many that were given up are still at work, the board does not answer, and is let be."""
 
 
 class Threads:
@@ -37,43 +41,76 @@ class Threads:
     def __init__(self) -> None:
         self._limiter = anyio.CapacityLimiter(THREADS)
         self._waiting = anyio.CapacityLimiter(WAITING)
+        self._searching = anyio.CapacityLimiter(WAITING)
         self._running = 0
+        self._left = 0
         self._change = threading.Condition()
 
     async def run(self, work: Callable[[], R]) -> R:
         """Given up, but not stopped, if the caller is cancelled."""
-        return await self._run(work, abandon=True)
+        return await self._run(work, abandon=True, limiter=self._limiter)
 
     async def run_slow(self, work: Callable[[], R]) -> R:
         """As `run`, for what may wait for a server: nobody else waits with it."""
-        return await self._run(work, abandon=True, slow=True)
+        return await self._run(work, abandon=True, limiter=self._waiting)
+
+    async def run_search(self, work: Callable[[], R]) -> R:
+        """As `run`, for what may wait for a model: only other searches wait with it."""
+        return await self._run(work, abandon=True, limiter=self._searching)
 
     async def run_to_end(self, work: Callable[[], R]) -> R:
         """Finished even if the caller is cancelled meanwhile."""
-        return await self._run(work, abandon=False, slow=True)
+        return await self._run(work, abandon=False, limiter=self._waiting)
 
-    async def _run(self, work: Callable[[], R], *, abandon: bool, slow: bool = False) -> R:
-        return await anyio.to_thread.run_sync(
-            self._counted,
-            work,
-            abandon_on_cancel=abandon,
-            limiter=self._waiting if slow else self._limiter,
-        )
+    async def _run(
+        self, work: Callable[[], R], *, abandon: bool, limiter: anyio.CapacityLimiter
+    ) -> R:
+        if self._left >= MOST_LEFT:
+            raise BoardBusy(
+                f"{self._left} requests that were given up are still waiting for the board",
+                "try again in a while; see what holds it up",
+            )
+        mine = _Work(work)
+        try:
+            return await anyio.to_thread.run_sync(
+                self._counted, mine, abandon_on_cancel=abandon, limiter=limiter
+            )
+        finally:
+            self._settle(mine)
 
-    def _counted(self, work: Callable[[], R]) -> R:
+    def _counted(self, mine: "_Work[R]") -> R:
         with self._change:
             self._running += 1
+            mine.begun = True
         try:
-            return work()
+            return mine.work()
         finally:
             with self._change:
                 self._running -= 1
+                self._left -= mine.left
+                mine.begun = mine.left = False
                 self._change.notify_all()
+
+    def _settle(self, mine: "_Work[R]") -> None:
+        """Nobody waits for it any more; if it is still at work, that is remembered."""
+        with self._change:
+            if mine.begun:
+                mine.left = True
+                self._left += 1
 
     def rest(self, seconds: float) -> bool:
         """Wait until nothing runs any more; false if something still does after so long."""
         with self._change:
             return self._change.wait_for(lambda: not self._running, seconds)
+
+
+class _Work(Generic[R]):
+    __slots__ = ("begun", "left", "work")
+
+    def __init__(self, work: Callable[[], R]) -> None:
+        self.work = work
+        self.begun = False
+        self.left = False
 
 
 Context = ServerRequestContext[Any]
@@ -104,6 +141,8 @@ class Offer(NamedTuple):
     respond: Respond
     output_schema: Schema | None = None
     hints: ToolAnnotations = ToolAnnotations()
+    role: Role = Role.READER
+    """Whoever is less is not offered it."""
     check: Callable[[str, Schema, Json], dict[str, Any]] = checked
 
     def checked(self, board: Pegboard, arguments: Json) -> dict[str, Any]:
@@ -123,7 +162,7 @@ class Offer(NamedTuple):
 def in_thread(answer: Callable[[Pegboard, dict[str, Any]], CallToolResult]) -> Respond:
     async def respond(asked: Asked) -> CallToolResult:
         slow = asked.arguments.get("executable", False)
-        run = asked.threads.run_slow if slow else asked.threads.run
+        run = asked.threads.run_slow if slow else asked.threads.run_search
         return await run(partial(answer, asked.board, asked.arguments))
 
     return respond

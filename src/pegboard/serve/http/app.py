@@ -48,6 +48,7 @@ def make_app(
     )
     app.router.redirect_slashes = False
     app.state.in_background = {}
+    app.state.gateway = gateway
     return app
 
 

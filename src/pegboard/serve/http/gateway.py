@@ -1,12 +1,16 @@
 """What the gateway has while it serves: the board, who may do what, and threads to ask it in."""
 
+import asyncio
 from collections import OrderedDict
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from starlette.requests import HTTPConnection
 
 from pegboard.app import Pegboard
 from pegboard.calls import Caller
+from pegboard.serve.http.measuring import Measures
+from pegboard.serve.http.news import News
 from pegboard.serve.table import Threads
 
 MOST_VIEWS = 1_000
@@ -25,7 +29,19 @@ class Gateway:
         self.board = board
         self.sign_in = sign_in
         self.threads = Threads()
+        self.measures = Measures()
+        self.news = News()
+        """Is rung when the board may have changed."""
+        self.stopping = asyncio.Event()
+        """Set when it is to stop: what would go on for ever ends by itself."""
+        self.at_stop: list[Callable[[], None]] = []
+        """What is done when it is to stop."""
+        self.at_end: list[Callable[[], Awaitable[None]]] = []
+        """What has to be closed before the board is."""
         self._views: OrderedDict[Caller, Pegboard] = OrderedDict()
+        board.search_seconds = board.settings.serve.search_seconds
+        board.on_search = self.measures.searched
+        board.on_call = self.measures.called
 
     def board_for(self, caller: Caller) -> Pegboard:
         """The board as this caller may see it. Called in the event loop alone."""
@@ -34,3 +50,17 @@ class Gateway:
         if len(self._views) > MOST_VIEWS:
             self._views.popitem(last=False)
         return view
+
+    def board_changed(self) -> None:
+        """May be called from any thread, and as often as one likes."""
+        self.news.ring()
+
+    def stop(self) -> None:
+        """No more is begun; what is in hand is finished."""
+        self.stopping.set()
+        for each in self.at_stop:
+            each()
+
+    async def close(self) -> None:
+        for each in self.at_end:
+            await each()

@@ -18,12 +18,19 @@ from pegboard.serve.http.claims import SCOPE
 from pegboard.serve.http.failures import WAIT_SECONDS
 from pegboard.serve.http.gateway import SignIn
 from pegboard.serve.http.problems import problem, status_of
+from pegboard.serve.http.rates import RETRY_AFTER, RatedSignIn
 from pegboard.serve.http.signin import BoardSignIn
 from pegboard.settings import ServeSettings
 
 METADATA = "/.well-known/oauth-protected-resource"
 MCP = "/mcp"
 SCOPE_CLAIMS = ("scope", "scp")
+
+
+def board_sign_in(sign_in: SignIn) -> BoardSignIn | None:
+    """That of the board, also where requests are counted before it is asked."""
+    found = sign_in.within if isinstance(sign_in, RatedSignIn) else sign_in
+    return found if isinstance(found, BoardSignIn) else None
 
 
 def refusal(
@@ -37,7 +44,7 @@ def refusal(
     if status_of(error) in (401, 403) and isinstance(error, NotAllowed):
         headers["WWW-Authenticate"] = challenge(error, connection, sign_in, role)
     elif isinstance(error, TooMany | ProviderUnavailable):
-        headers["Retry-After"] = str(WAIT_SECONDS)
+        headers["Retry-After"] = str(connection.scope.get(RETRY_AFTER, WAIT_SECONDS))
     return problem(error, headers)
 
 
@@ -64,13 +71,13 @@ def challenge(
         parts.append('error="insufficient_scope"')
     elif "authorization" in connection.headers:
         parts.append('error="invalid_token"')
-    if isinstance(sign_in, BoardSignIn):
+    if known := board_sign_in(sign_in):
         # A scope that the provider does not know is one that it refuses.
-        if role is not None and sign_in.settings.issuer and _by_scope(sign_in.settings):
+        if role is not None and known.settings.issuer and _by_scope(known.settings):
             parts.append(f'scope="{SCOPE}{role}"')
         path = connection.scope.get("path", "")
         of_mcp = path == MCP or path.startswith(f"{MCP}/")
-        where = f"{sign_in.site.base(connection.scope)}{METADATA}{MCP if of_mcp else ''}"
+        where = f"{known.site.base(connection.scope)}{METADATA}{MCP if of_mcp else ''}"
         parts.append(f'resource_metadata="{where}"')
     return f"Bearer {', '.join(parts)}"
 

@@ -1,41 +1,25 @@
 """The gateway's table of routes, put together from those of each subject."""
 
-from starlette.responses import Response
-
 from pegboard.serve.http import (
     calling,
     changes,
     creating,
     editing,
+    events,
+    health,
     items,
     loose,
+    mcp,
     myself,
     runtime,
     searching,
     sources,
     upkeep,
 )
-from pegboard.serve.http.replies import reply
-from pegboard.serve.http.table import Asked, Route
-
-
-async def alive(asked: Asked) -> Response:
-    return reply({"status": "ok"})
-
-
-HEALTH = {"type": "object", "properties": {"status": {"const": "ok"}}, "required": ["status"]}
+from pegboard.serve.http.table import Route
 
 ROUTES: tuple[Route, ...] = (
-    Route(
-        "GET",
-        "/healthz",
-        "alive",
-        "Whether the process answers.",
-        alive,
-        role=None,
-        answer=HEALTH,
-        group="health",
-    ),
+    *health.ROUTES,
     *searching.ROUTES,
     *items.ROUTES,
     *editing.ROUTES,
@@ -47,4 +31,6 @@ ROUTES: tuple[Route, ...] = (
     *runtime.ROUTES,
     *loose.ROUTES,
     *myself.ROUTES,
+    *events.ROUTES,
+    *mcp.ROUTES,
 )

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from pegboard.answers import Answer
 from pegboard.serve.http.filters import ItemFilters
-from pegboard.serve.http.replies import reply
+from pegboard.serve.http.in_time import searched
 from pegboard.serve.http.table import Asked, Flag, Route, Whole
 
 LIMIT = 20
@@ -50,11 +50,10 @@ async def search(asked: Asked) -> Response:
         executable=said.executable,
     )
 
-    def found() -> Response:
-        answer = work()
-        return reply(answer if said.nearest else answer._replace(nearest=()))
+    def shown(answer: Answer) -> Answer:
+        return answer if said.nearest else answer._replace(nearest=())
 
-    return await (asked.threads.run_slow if said.executable else asked.threads.run)(found)
+    return await searched(asked, work, shown, slow=said.executable)
 
 
 ROUTES = (

@@ -1,0 +1,161 @@
+"""`/healthz`, `/readyz` and `/metrics`: for whoever keeps the gateway running."""
+
+import asyncio
+import time
+from collections.abc import Iterable
+from functools import partial
+
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
+
+from pegboard.app import Pegboard
+from pegboard.board.models import TRIAL
+from pegboard.calls import Role
+from pegboard.errors import NotAllowed, PegboardError
+from pegboard.serve.http.gateway import Gateway
+from pegboard.serve.http.measuring import of_board
+from pegboard.serve.http.metrics import MEDIA_TYPE, Family, exposition, gauge
+from pegboard.serve.http.replies import reply
+from pegboard.serve.http.table import Asked, Route
+
+KEPT_SECONDS = 1.0
+"""How long it counts what was found: asking often must not be work for the board."""
+PATIENCE_SECONDS = 3.0
+"""In which a board, or a model, that is well has answered."""
+WELL_SECONDS = 60.0
+ILL_SECONDS = 5.0
+"""After which a model is tried again that was well, or was not."""
+
+STOPPING = "stopping"
+BOARD_SLOW = "board_slow"
+BOARD_UNAVAILABLE = "board_unavailable"
+MODEL_SLOW = "model_slow"
+MODEL_UNAVAILABLE = "model_unavailable"
+
+
+async def alive(asked: Asked) -> Response:
+    return reply({"status": "ok"})
+
+
+async def ready(asked: Asked) -> Response:
+    """Why it is not ready is told by a code alone: anybody may ask."""
+    why = await readiness_of(asked.request).why_not()
+    if why:
+        return reply({"status": "not_ready", "reasons": why}, 503)
+    return reply({"status": "ready"})
+
+
+class Readiness:
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        self._asking = asyncio.Lock()
+        self._until = 0.0
+        self._found: list[str] = []
+        self._trial: asyncio.Future[bool] | None = None
+        self._next_trial = 0.0
+
+    async def why_not(self) -> list[str]:
+        """Codes of what is wrong; however many ask, the board is asked once."""
+        if self._gateway.stopping.is_set():
+            return [STOPPING]
+        async with self._asking:
+            if time.monotonic() >= self._until:
+                self._found = [*await self._board(), *await self._model()]
+                self._until = time.monotonic() + KEPT_SECONDS
+            return self._found
+
+    async def _board(self) -> list[str]:
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                await self._gateway.threads.run_slow(partial(_answers, self._gateway.board))
+        except TimeoutError:
+            return [BOARD_SLOW]
+        except PegboardError:
+            return [BOARD_UNAVAILABLE]
+        return []
+
+    async def _model(self) -> list[str]:
+        """One trial at a time, and not often: it may cost money, or hang."""
+        now = time.monotonic()
+        if self._trial is None or (self._trial.done() and now >= self._next_trial):
+            trial = partial(_model_is_well, self._gateway.board)
+            self._trial = asyncio.ensure_future(self._gateway.threads.run_slow(trial))
+        await asyncio.wait([self._trial], timeout=PATIENCE_SECONDS)
+        if not self._trial.done():
+            return [MODEL_SLOW]
+        well = self._trial.exception() is None and self._trial.result()
+        if self._next_trial <= now:
+            self._next_trial = now + (WELL_SECONDS if well else ILL_SECONDS)
+        return [] if well else [MODEL_UNAVAILABLE]
+
+
+def readiness_of(request: HTTPConnection) -> Readiness:
+    state = request.app.state
+    if not hasattr(state, "readiness"):
+        state.readiness = Readiness(state.gateway)
+    found: Readiness = state.readiness
+    return found
+
+
+def _answers(board: Pegboard) -> None:
+    board.store.now()
+    board.store.models.state()
+
+
+def _model_is_well(board: Pegboard) -> bool:
+    """A model that is not wanted is not missed. So what searches by meaning need is loaded, too."""
+    try:
+        embedder = board.models.searching()
+        if embedder is not None:
+            embedder.embed_query(TRIAL)
+    except PegboardError:
+        return False
+    return True
+
+
+async def tell_metrics(asked: Asked) -> Response:
+    if not asked.caller.everywhere:
+        raise NotAllowed(
+            "metrics are about the whole board, and you are an admin of some namespaces",
+            "use a token of an admin without namespaces",
+        )
+    gateway: Gateway = asked.request.app.state.gateway
+    return await asked.threads.run(partial(_told, gateway, asked.board))
+
+
+def _told(gateway: Gateway, board: Pegboard) -> Response:
+    families = [*gateway.measures.families(), *_of_board(board)]
+    return Response(exposition(families), media_type=MEDIA_TYPE)
+
+
+def _of_board(board: Pegboard) -> Iterable[Family]:
+    """What can be told even if the board cannot: that it cannot."""
+    try:
+        found = [*of_board(board.status(), board.store.now())]
+    except PegboardError:
+        found = []
+    yield gauge("pegboard_board_up", "Whether the board answers.", float(bool(found)))
+    yield from found
+
+
+ROUTES = (
+    Route("GET", "/healthz", "alive", "Whether the process answers.", alive, role=None),
+    Route(
+        "GET",
+        "/readyz",
+        "ready",
+        "Whether the board answers and its model can be used; 503 with codes if not.",
+        ready,
+        role=None,
+        statuses=(200, 503),
+    ),
+    Route(
+        "GET",
+        "/metrics",
+        "metrics",
+        "Numbers about requests, searches, calls and the board, for Prometheus.",
+        tell_metrics,
+        role=Role.ADMIN,
+        media_type=MEDIA_TYPE,
+    ),
+)

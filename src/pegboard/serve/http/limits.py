@@ -1,0 +1,278 @@
+"""How much one request may be, how long it may take, and how many are worked on at a time.
+
+A body is read to its end before anything is done with it: whoever sends slowly keeps a connection
+busy and nothing else.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from enum import StrEnum
+from typing import NamedTuple
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pegboard.errors import PegboardError, TookTooLong, TooLarge
+from pegboard.serve.http.problems import problem, told
+from pegboard.serve.http.rates import RETRY_AFTER
+
+MOST_HEADERS = 100
+LONGEST_HEADERS = 32 << 10
+"""Bytes of all headers together. What comes before them, the path and its query, has as much."""
+BODY_SECONDS = 30.0
+ANSWER_SECONDS = 60.0
+"""Nothing but a call or a stream takes longer, unless something is stuck."""
+AFTER_SEARCH_SECONDS = 5.0
+"""A search ends by itself in time; so much later it is taken for stuck."""
+BODIES = 16
+"""Room for so many bodies of the largest size while they are being read."""
+WAIT = 1
+"""Seconds after which to try again, where nothing better is known."""
+
+
+class Kind(StrEnum):
+    """What a request keeps busy."""
+
+    FREE = "free"
+    """Next to nothing; it is answered however busy we are."""
+    QUICK = "quick"
+    SEARCH = "search"
+    CALL = "call"
+    """A tool, which may take its time and is waited for by a coroutine alone."""
+    STREAM = "stream"
+    """It lasts, and has bounds of its own."""
+
+
+FREE = ("/healthz", "/readyz", "/metrics")
+STREAMS = ("/events", "/mcp")
+
+
+def kind_of(scope: Scope) -> Kind:
+    path: str = scope["path"]
+    if path in FREE:
+        return Kind.FREE
+    if path in STREAMS:
+        return Kind.STREAM
+    if path == "/search":
+        return Kind.SEARCH
+    return Kind.CALL if path.endswith("/call") and scope["method"] == "POST" else Kind.QUICK
+
+
+class Bounds(NamedTuple):
+    request_bytes: int
+    parallel: int
+    """Requests in hand; as many calls may be waited for beside them."""
+    search_seconds: float
+    body_seconds: float = BODY_SECONDS
+    answer_seconds: float = ANSWER_SECONDS
+
+    def seconds(self, kind: Kind) -> float | None:
+        if kind in (Kind.CALL, Kind.STREAM):
+            return None
+        return (
+            self.search_seconds + AFTER_SEARCH_SECONDS
+            if kind is Kind.SEARCH
+            else (self.answer_seconds)
+        )
+
+
+class Limits:
+    """An ASGI application around another one. For one event loop."""
+
+    def __init__(
+        self, app: ASGIApp, bounds: Bounds, refused: Callable[[str], None] = lambda code: None
+    ) -> None:
+        self._app = app
+        self._bounds = bounds
+        self._refused = refused
+        """Is told the code of each refusal."""
+        self._reading = 0
+        """Bytes of bodies that are being read."""
+        self.in_hand: Counter[Kind] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+        sending = _Sending(scope, send)
+        kind = kind_of(scope)
+        size = _too_much(scope, self._bounds)
+        if size is None:
+            body = await self._body(scope, receive)
+            if isinstance(body, bytes):
+                await self._in_turn(kind, scope, _replayed(body, receive), sending)
+                return
+            size = body
+        await self._refuse(size, scope, receive, sending)
+
+    async def _refuse(
+        self, response: "Refusal | None", scope: Scope, receive: Receive, sending: "_Sending"
+    ) -> None:
+        if response is None:  # whoever asked is gone
+            return
+        self._refused(response.code)
+        await response.made(scope, receive, sending)
+
+    async def _in_turn(
+        self, kind: Kind, scope: Scope, receive: Receive, sending: "_Sending"
+    ) -> None:
+        if self._is_full(kind):
+            await self._refuse(_busy(scope, self._bounds), scope, receive, sending)
+            return
+        self.in_hand[kind] += 1
+        try:
+            await self._in_time(kind, scope, receive, sending)
+        finally:
+            self.in_hand[kind] -= 1
+
+    def _is_full(self, kind: Kind) -> bool:
+        if kind in (Kind.FREE, Kind.STREAM):
+            return False
+        if kind is Kind.CALL:
+            return self.in_hand[Kind.CALL] >= self._bounds.parallel
+        return self.in_hand[Kind.QUICK] + self.in_hand[Kind.SEARCH] >= self._bounds.parallel
+
+    async def _in_time(
+        self, kind: Kind, scope: Scope, receive: Receive, sending: "_Sending"
+    ) -> None:
+        seconds = self._bounds.seconds(kind)
+        limit = asyncio.timeout(seconds)
+        try:
+            async with limit:
+                await self._app(scope, receive, sending)
+        except TimeoutError:
+            if not limit.expired() or sending.begun:
+                raise
+            error = TookTooLong(
+                f"there was no answer within {seconds:g} s",
+                "ask for less at a time, or look at what keeps the board busy: pegboard status",
+            )
+            await self._refuse(Refusal.of(error), scope, receive, sending)
+        except asyncio.CancelledError:
+            if not sending.begun:
+                await self._refuse(STOPPED, scope, receive, sending)
+            raise
+
+    async def _body(self, scope: Scope, receive: Receive) -> "bytes | Refusal | None":
+        """All of it, or why not; None if whoever sends it has gone away."""
+        if not _has_body(scope):
+            return b""
+        parts = bytearray()
+        try:
+            async with asyncio.timeout(self._bounds.body_seconds):
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        return None
+                    part: bytes = message.get("body", b"")
+                    self._reading += len(part)
+                    parts += part
+                    if len(parts) > self._bounds.request_bytes:
+                        return _too_large(self._bounds)
+                    if self._reading > BODIES * self._bounds.request_bytes:
+                        return _busy(scope, self._bounds)
+                    if not message.get("more_body", False):
+                        return bytes(parts)
+        except TimeoutError:
+            seconds = self._bounds.body_seconds
+            return Refusal("too_slow", told(408, "too_slow", f"it took longer than {seconds:g} s"))
+        finally:
+            self._reading -= len(parts)
+
+
+class Refusal(NamedTuple):
+    code: str
+    made: Response
+
+    @classmethod
+    def of(cls, error: PegboardError) -> "Refusal":
+        return cls(error.code, problem(error))
+
+
+STOPPED = Refusal("stopping", told(503, "stopping", "this gateway stopped meanwhile", "try again"))
+
+
+class _Sending:
+    """Passes on what is sent, and knows whether anything was."""
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self._scope = scope
+        self._send = send
+        self.begun = False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.begun = True
+            if message["status"] in (429, 503):
+                message = _with_wait(message, self._scope.get(RETRY_AFTER, WAIT))
+        await self._send(message)
+
+
+def _with_wait(message: Message, seconds: int) -> Message:
+    headers = list(message.get("headers", ()))
+    if any(name.lower() == b"retry-after" for name, _ in headers):
+        return message
+    return {**message, "headers": [*headers, (b"retry-after", str(seconds).encode())]}
+
+
+def _too_much(scope: Scope, bounds: Bounds) -> Refusal | None:
+    """Why a request is refused for what stands before its body."""
+    said = len(scope.get("raw_path") or b"") + len(scope["query_string"])
+    if said > LONGEST_HEADERS:
+        text = f"the address has {said:,} characters; at most {LONGEST_HEADERS:,} are allowed"
+        return Refusal("uri_too_long", told(414, "uri_too_long", text, "send it as a body"))
+    headers = scope["headers"]
+    size = sum(len(name) + len(value) for name, value in headers)
+    if len(headers) > MOST_HEADERS or size > LONGEST_HEADERS:
+        text = f"there are {len(headers)} headers of {size:,} bytes"
+        most = f"at most {MOST_HEADERS} of {LONGEST_HEADERS:,} bytes are allowed"
+        return Refusal("headers_too_large", told(431, "headers_too_large", text, most))
+    named = Headers(scope=scope)
+    if "transfer-encoding" in named and "content-length" in named:
+        # A proxy before us may have gone by the other one, and seen two requests, or half of one.
+        text = "the length of the body is told twice: Content-Length and Transfer-Encoding"
+        closed = {"Connection": "close"}
+        return Refusal("malformed", told(400, "malformed", text, headers=closed))
+    length = named.get("content-length", "0")
+    if length.isdecimal() and int(length[:20]) > bounds.request_bytes:
+        return _too_large(bounds)
+    return None
+
+
+def _has_body(scope: Scope) -> bool:
+    return any(
+        name == b"transfer-encoding" or (name == b"content-length" and value != b"0")
+        for name, value in scope["headers"]
+    )
+
+
+def _too_large(bounds: Bounds) -> Refusal:
+    return Refusal.of(
+        TooLarge(
+            f"the request has more than {bounds.request_bytes:,} bytes",
+            "send less at a time, or raise serve.request_bytes",
+        )
+    )
+
+
+def _busy(scope: Scope, bounds: Bounds) -> Refusal:
+    scope[RETRY_AFTER] = WAIT
+    text = f"{bounds.parallel} requests are being worked on already"
+    return Refusal("busy", told(503, "busy", text, "try again in a moment"))
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """The body that was read, and then whatever else comes: that somebody has gone away."""
+    given = False
+
+    async def again() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
