@@ -12,8 +12,8 @@ from typed_strategies import arguments, names, pairs
 
 from pegboard.gate.characters import first_forbidden
 from pegboard.gate.schemas import check_schema
-from pegboard.serve.typed.python import python_module
-from pegboard.serve.typed.typescript import typescript_module
+from pegboard.serve.typed.python import python_module, python_usage
+from pegboard.serve.typed.typescript import typescript_module, typescript_usage
 
 MADE = 150
 
@@ -98,3 +98,17 @@ def test_what_a_reader_cannot_see_is_written_out(hostile):
     for text in (typescript_module(hostile, GATEWAY), python_module(hostile, GATEWAY)):
         assert not first_forbidden(text)
         assert "\r" not in text
+
+
+def test_the_example_of_a_call_compiles_too(made, tmp_path):
+    """Whatever a tool cannot do without is there, and of the right type."""
+    files, scripts = {}, {}
+    for n, (schema, _) in enumerate(made[:40]):
+        item = tool(schema, name=f"t{n}")
+        files[f"tools{n}.ts"] = typescript_module([item], GATEWAY)
+        files[f"used{n}.ts"] = typescript_usage([item]).replace("./tools", f"./tools{n}")
+        scripts[f"tools{n}.py"] = python_module([item], GATEWAY)
+        scripts[f"used{n}.py"] = python_usage([item]).replace("from tools", f"from tools{n}")
+    files["console.d.ts"] = "declare const console: { log(value: unknown): void };"
+    assert compiled(tmp_path, files) == []
+    assert checked(tmp_path, scripts) == []

@@ -227,3 +227,9 @@ def test_references_lead_by_pointer_by_anchor_and_to_the_whole():
     made = typescript_module([tool(schema)], GATEWAY)
     assert "  b?: Here;\n  c?: A;\n  d?: MailSend;\n" in made
     assert "export type Here = string;" in made
+
+
+def test_what_is_deprecated_says_so():
+    item = tool(None, deprecated=True)
+    assert "     * Deprecated.\n     */\n    send: (" in typescript_module([item], GATEWAY)
+    assert "        Deprecated.\n" in python_module([item], GATEWAY)

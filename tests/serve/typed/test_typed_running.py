@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -19,6 +20,7 @@ from making import until
 from pegboard.app import Pegboard
 
 DEMO = Path(__file__).parents[3] / "demo"
+DOCS = Path(__file__).parents[3] / "docs" / "typed-clients.md"
 TOOLS = {
     "odd/explode": 'raise ValueError("it exploded")',
     "odd/nothing": "return None",
@@ -223,9 +225,16 @@ def strange():
     server.server_close()
 
 
-def module(gateway: str, name: str) -> str:
-    with urllib.request.urlopen(f"{gateway}/runtime/{name}?filter={quote(WANTED)}") as answer:
+def module(gateway: str, name: str, wanted: str = WANTED) -> str:
+    with urllib.request.urlopen(f"{gateway}/runtime/{name}?filter={quote(wanted)}") as answer:
         return answer.read().decode()
+
+
+def test_a_module_is_what_the_documents_show(gateway):
+    shown = DOCS.read_text("utf-8").partition("## What is in a module")[2]
+    block = re.search(r"```ts\n(.*?)```", shown, re.DOTALL)
+    assert block
+    assert block[1] in module(gateway, "tools.ts", "text__count_words")
 
 
 @pytest.fixture(scope="module", params=["typescript", "python"])
@@ -243,7 +252,7 @@ def found(request, gateway, strange, tmp_path_factory):
     done = subprocess.run(
         [*command, strange[0]],
         cwd=folder,
-        env={"PATH": os.environ["PATH"], "PEGBOARD_TOKEN": "from the environment"},
+        env={"PATH": os.environ["PATH"], "PEGBOARD_TOKEN": "from the environment\n"},
         capture_output=True,
         text=True,
         timeout=100,

@@ -22,7 +22,7 @@ from pegboard.serve.typed.typescript import typescript_module
 TYPESCRIPT = "text/typescript; charset=utf-8"
 PYTHON = "text/x-python; charset=utf-8"
 LIMIT = 200
-MOST = 5_000
+MOST = 2_000
 MOST_NAMES = 500
 LONGEST_NAMES = 20_000
 

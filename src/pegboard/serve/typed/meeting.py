@@ -20,12 +20,13 @@ from pegboard.serve.typed.shapes import (
     Shape,
     alternatives,
     either,
+    within,
 )
 
 MOST_RECORDS = 16
 """That come of records which are alternatives, held against others that are."""
 MOST_PAIRS = 10_000
-DEEPEST = 20
+DEEPEST = 12
 """What refers to itself is held against what refers to itself only so far."""
 MOST_FIELDS = 20_000
 """That are copied for one tool: what refers to a large definition often could grow without end."""
@@ -38,6 +39,8 @@ class Meeting:
         self._resolve = resolve
         self._copied = 0
         self._depth = 0
+        self._weights: dict[int, tuple[int, Shape]] = {}
+        """By identity; the shapes are kept, so that no other one gets theirs."""
 
     def both(self, one: Shape, other: Shape) -> Shape:
         if one == other or other is ANY:
@@ -46,8 +49,8 @@ class Meeting:
             return other
         if NEVER in (one, other):
             return NEVER
-        if self._depth > DEEPEST:
-            return one
+        if self._depth > DEEPEST or self._copied > MOST_FIELDS:
+            return one  # as it is: a definition stays a name
         self._depth += 1
         found = self._opened_and_met(self._opened(one), self._opened(other))
         self._depth -= 1
@@ -59,10 +62,14 @@ class Meeting:
             return one
         return either(self._met(a, b) for a in alternatives(one) for b in alternatives(other))
 
-    def _opened(self, shape: Shape) -> Shape:
+    def _opened(self, shape: Shape, most: int = DEEPEST) -> Shape:
+        """With definitions as what they are made of."""
         if isinstance(shape, Choice):
-            return either(self._opened(each) for each in shape.shapes)
-        return self._resolve(shape) if isinstance(shape, Named) else shape
+            return either(self._opened(each, most) for each in shape.shapes)
+        if not isinstance(shape, Named):
+            return shape
+        found = self._resolve(shape)
+        return self._opened(found, most - 1) if most else ANY
 
     def _met(self, one: Shape, other: Shape) -> Shape:
         if one == other or other is ANY:
@@ -83,15 +90,22 @@ class Meeting:
         return NEVER
 
     def _records(self, one: Record, other: Record) -> Shape:
-        self._copied += len(one.fields) + len(other.fields)
-        if self._copied > MOST_FIELDS:
-            return one
+        self._copied += self._weight(one) + self._weight(other)
         fields = {field.name: field for field in one.fields}
         for field in other.fields:
             known = fields.get(field.name)
             fields[field.name] = self._fields(known, field) if known else field
         said = {each for each in (one.others, other.others) if each is not None}
         return Record(tuple(fields.values()), said.pop() if len(said) == 1 else None)
+
+    def _weight(self, shape: Shape) -> int:
+        """How many fields are written where it is, those inside of fields too."""
+        known = self._weights.get(id(shape))
+        if known is None:
+            own = len(shape.fields) if isinstance(shape, Record) else 0
+            count = own + sum(self._weight(each) for each in within(shape))
+            known = self._weights[id(shape)] = (count, shape)
+        return known[0]
 
     def _fields(self, one: Field, other: Field) -> Field:
         shape = self.both(one.shape, other.shape)

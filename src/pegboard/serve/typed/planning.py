@@ -68,7 +68,6 @@ class Function(NamedTuple):
 @dataclass(slots=True)
 class Plan:
     functions: list[Function] = field(default_factory=list)
-    definitions: list[Type] = field(default_factory=list)
     by_key: dict[str, str] = field(default_factory=dict)
     """The names of definitions."""
     shapes: dict[str, Shape] = field(default_factory=dict)
@@ -139,15 +138,17 @@ class Planner:
 
     def _defined(self, item: Item, keys: Sequence[str], stem: str) -> list[Type]:
         """What has no name of its own is all that a tool takes or gives, and called after it."""
-        found = []
+        plan, found = self.plan, []
         for key in keys:
             definition = self._kept.by_key[key]
+            shape = plan.shapes[key] = definition.shape or ANY
+            if isinstance(shape, Named):
+                continue  # only another word for something that has a name
             base = pascal(definition.name) or stem
-            name = self._types.take(key, base, f"{pascal(item.scope)}{base}")
-            shape = definition.shape or ANY
-            self.plan.by_key[key], self.plan.shapes[key] = name, shape
-            found.append(Type(name, shape, definition.doc))
-        self.plan.definitions += found
+            plan.by_key[key] = self._types.take(key, base, f"{pascal(item.scope)}{base}")
+            found.append(Type(plan.by_key[key], shape, definition.doc))
+        for key in keys:
+            plan.by_key.setdefault(key, plan.by_key[self._kept.end(key)])
         return found
 
     def _arguments(self, item: Item, asked: Shape) -> Shape:

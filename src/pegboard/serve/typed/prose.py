@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 
 from pegboard.gate.characters import visible
+from pegboard.model import Item
 from pegboard.search.budget import clipped
 
 LONGEST_ABOUT = 4_000
@@ -23,20 +24,22 @@ def about(schema: object) -> str:
     if not isinstance(schema, Mapping):
         return ""
     said = schema.get("description")
-    parts = [clipped(said.strip(), LONGEST_PART)] if isinstance(said, str) and said.strip() else []
-    facts = []
+    words = clipped(said.strip(), LONGEST_PART) if isinstance(said, str) else ""
+    facts = [words] if words else []
     if "default" in schema:
         facts.append(f"Default: {_value(schema['default'])}.")
     if isinstance(schema.get("format"), str):
         facts.append(f"Format: {clipped(str(schema['format']), LONGEST_VALUE)}.")
     if schema.get("deprecated") is True:
         facts.append("Deprecated.")
-    return "\n".join([*parts, " ".join(facts)] if facts else parts)
+    return ("\n" if "\n" in words else " ").join(facts)
 
 
-def about_tool(description: str) -> str:
-    """A description without its list of arguments, which stands with the arguments themselves."""
-    return clipped(_ARGUMENTS.sub("", description).strip(), LONGEST_ABOUT)
+def about_tool(item: Item, arguments: str = "") -> str:
+    """Its description, with this in the place of a list of arguments of its own."""
+    told, count = _ARGUMENTS.subn(lambda _: f"{arguments}\n\n", item.description, 1)
+    parts = [clipped(told.strip(), LONGEST_ABOUT), "" if count else arguments]
+    return "\n\n".join(filter(None, [*parts, "Deprecated." if item.deprecated else ""]))
 
 
 def lines_of(text: str) -> list[str]:

@@ -21,6 +21,7 @@ from pegboard.serve.typed.shapes import ANY, Named, Record, Shape
 
 CLIENT = Path(__file__).parent / "clients" / "client.py.txt"
 PLACE = '"@GATEWAY@"'
+END_OF_IMPORTS = "\n\n\n"
 EMPTY = "    pass\n"
 
 STYLE = Style(
@@ -53,28 +54,37 @@ def python_module(items: Sequence[Item], gateway: str, *, note: str = "") -> str
     groups = plan.groups()
     classes = {name: types.take(name, f"{pascal(name)}Tools") for name in groups}
     client = CLIENT.read_text("utf-8").replace(PLACE, literal(gateway), 1)
-    return "\n\n".join(
-        [
-            f"{_header(len(items), note)}\n{client}",
-            shown,
-            *(_group(classes[name], found, plan) for name, found in groups.items()),
-            _tools(classes),
-        ]
-    )
+    imports, _, rest = client.partition(END_OF_IMPORTS)
+    parts = [
+        f"{_header(len(items), note)}{imports}\n",
+        *(_group(classes[name], found, plan) for name, found in groups.items()),
+        _tools(classes),
+        shown,
+        rest.lstrip(),
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def python_calls(items: Sequence[Item]) -> list[str]:
+    """A call of each tool with the module for all of them: with what it cannot do without."""
+    planner = Planner(STYLE, Names(STYLE.taken))
+    functions = [planner.add(item)[0] for item in items]
+    return [_called(each, planner.plan) for each in functions]
 
 
 def python_usage(items: Sequence[Item]) -> str:
     """How the first of these tools is called with the module for all of them."""
-    planner = Planner(STYLE, Names(STYLE.taken))
-    function, *_ = [planner.add(item)[0] for item in items]
-    takes, resolve, passed = function.takes, planner.plan.resolved, ""
+    return f"from tools import tools\n\nresult = {python_calls(items)[0]}\nprint(result)\n"
+
+
+def _called(function: Function, plan: Plan) -> str:
+    takes, passed = function.takes, ""
     if takes is not None and not function.optional:
-        found = sample(takes.shape, "", resolve)
+        found = sample(takes.shape, "", plan.resolved)
         passed = value_of(found)
-        if isinstance(found, dict) and as_keywords(resolve(takes.shape)):
+        if isinstance(found, dict) and as_keywords(plan.resolved(takes.shape)):
             passed = ", ".join(f"{name}={value_of(each)}" for name, each in found.items())
-    called = f"tools.{function.group}.{function.name}"
-    return f"from tools import tools\n\nresult = {called}({passed})\nprint(result)\n"
+    return f"tools.{function.group}.{function.name}({passed})"
 
 
 def _header(count: int, note: str) -> str:
@@ -104,8 +114,7 @@ def _function(function: Function, plan: Plan) -> str:
             said = f"self, arguments: {shown}{' = {}' if function.optional else ''}, /"
     whole = plan.resolved(takes.shape) if takes else None
     fields = whole.fields if isinstance(whole, Record) else ()
-    told = (about_tool(function.item.description), arguments_doc(fields))
-    doc = docstring("\n\n".join(filter(None, told)), "        ")
+    doc = docstring(about_tool(function.item, arguments_doc(fields)), "        ")
     value = f"_call({literal(function.path)}, {passed}, {function.unwraps})"
     shown_value = value if given == "Any" else f"cast({given}, {value})"
     return f"    def {function.name}({said}) -> {given}:\n{doc}        return {shown_value}\n"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial, reduce
 
+from pegboard.serve.typed.circles import circles
 from pegboard.serve.typed.meeting import Meeting
 from pegboard.serve.typed.prose import about
 from pegboard.serve.typed.references import References, Schema, Target
@@ -25,8 +26,8 @@ from pegboard.serve.typed.shapes import (
     either,
 )
 
-DEEPEST = 40
-"""So far definitions are looked into for one another; beyond, they are any at all."""
+DEEPEST = 60
+"""So far schemas inside of one another are read, references that must be followed among them."""
 MOST_EXACT = 2**53
 """Whole numbers from here on are not the same to JavaScript as they are written."""
 _OF_OBJECTS = frozenset(
@@ -57,24 +58,28 @@ class Definitions:
 
         `A = B or text` with `B = A or null` is a circle for a compiler; both are text or null.
         """
-        for key in keys:
-            reached, ahead = dict[str, None](), [key]
-            while ahead:
-                for each in self._bare(ahead.pop()):
-                    if each.key not in reached:
-                        reached[each.key] = None
-                        ahead.append(each.key)
-            if key in reached:
-                self.by_key[key].shape = either(
-                    part
-                    for each in reached
-                    for part in alternatives(self.by_key[each].shape or ANY)
-                    if not (isinstance(part, Named) and part.key in reached)
-                )
+        for group in circles(keys, self._bare):
+            if len(group) == 1 and group[0] not in self._bare(group[0]):
+                continue
+            inside = [Named(key) for key in group]
+            parts = [part for key in group for part in alternatives(self.by_key[key].shape or ANY)]
+            shape = either(part for part in parts if part not in inside)
+            for key in group:
+                self.by_key[key].shape = shape
 
-    def _bare(self, key: str) -> list[Named]:
+    def end(self, key: str) -> str:
+        """What it is another word for, if only that."""
+        passed = []
+        while isinstance(shape := self.by_key[key].shape, Named):
+            passed.append(key)
+            key = shape.key
+        for each in passed:  # for those that ask next
+            self.by_key[each].shape = Named(key)
+        return key
+
+    def _bare(self, key: str) -> list[str]:
         shape = self.by_key[key].shape or ANY
-        return [each for each in alternatives(shape) if isinstance(each, Named)]
+        return [each.key for each in alternatives(shape) if isinstance(each, Named)]
 
 
 class Reader:
@@ -87,7 +92,7 @@ class Reader:
         self._kept = kept
         self._meeting = Meeting(self._resolved)
         self._ahead: dict[str, Target] = {}
-        self._reading = 0
+        self._depth = 0
 
     def read(self) -> Shape:
         found = self.shape(self._references.document, self._references.document)
@@ -97,8 +102,14 @@ class Reader:
         return found
 
     def shape(self, schema: object, root: Schema) -> Shape:
-        if not isinstance(schema, Mapping):
+        if not isinstance(schema, Mapping) or self._depth > DEEPEST:
             return NEVER if schema is False else ANY
+        self._depth += 1
+        found = self._shape(schema, root)
+        self._depth -= 1
+        return found
+
+    def _shape(self, schema: Schema, root: Schema) -> Shape:
         own = schema.get("$id")
         if isinstance(own, str) and own and not own.startswith("#"):
             root = schema
@@ -132,12 +143,9 @@ class Reader:
     def _resolved(self, named: Named) -> Shape:
         """What a definition is made of; any at all if it is being read just now."""
         definition = self._kept.by_key[named.key]
-        if named.key in self._ahead and self._reading < DEEPEST:
-            self._reading += 1
+        if named.key in self._ahead and self._depth < DEEPEST:
             self._define(named.key, self._ahead.pop(named.key))
-            self._reading -= 1
-        shape = definition.shape or ANY
-        return self._resolved(shape) if isinstance(shape, Named) else shape
+        return definition.shape or ANY
 
     def _own(self, schema: Schema, root: Schema) -> Shape:
         """By its types and what stands beside them; what each type means is read apart."""

@@ -10,7 +10,11 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 from urllib.parse import unquote
 
+from pegboard.serve.typed.circles import circles
+
 Schema: TypeAlias = Mapping[str, object]
+Place: TypeAlias = tuple[str, int]
+"""By which a target is known, as long as its document is."""
 
 
 class Target(NamedTuple):
@@ -27,8 +31,8 @@ class References:
     def __init__(self, document: Schema) -> None:
         self.document = document
         self._anchors: dict[str, Schema] | None = None
-        self._keys: dict[tuple[str, int], str] = {}
-        self._edges: dict[tuple[str, int], list[Target]] = {}
+        self._keys: dict[Place, str] = {}
+        self._edges: dict[Place, list[Target]] = {}
 
     def target(self, reference: object, root: Schema) -> Target | None:
         """None for what leads nowhere, or out of the schema."""
@@ -68,29 +72,15 @@ class References:
         return found
 
     def _name_all(self, start: Target) -> None:
-        """Tarjan's way, without recursion: circles come out after all that they lead to."""
-        order: dict[tuple[str, int], int] = {}
-        low: dict[tuple[str, int], int] = {}
-        held: list[Target] = []
-        path = [(start, iter(self._leads(start)))]
-        while path:
-            target, ahead = path[-1]
-            here = _place(target)
-            if here not in order:
-                order[here] = low[here] = len(order)
-                held.append(target)
-            further = next(ahead, None)
-            if further is None:
-                path.pop()
-                if path:
-                    above = _place(path[-1][0])
-                    low[above] = min(low[above], low[here])
-                if low[here] == order[here]:
-                    self._name_circle(_taken(held, here))
-            elif _place(further) not in order and _place(further) not in self._keys:
-                path.append((further, iter(self._leads(further))))
-            elif _place(further) not in self._keys:
-                low[here] = min(low[here], order[_place(further)])
+        known = {_place(start): start}
+
+        def leads(place: Place) -> list[Place]:
+            found = {_place(each): each for each in self._leads(known[place])}
+            known.update(found)
+            return [each for each in found if each not in self._keys]
+
+        for group in circles([_place(start)], leads):
+            self._name_circle([known[each] for each in group])
 
     def _name_circle(self, members: list[Target]) -> None:
         """Definitions that lead to one another are told apart by their own text."""
@@ -106,15 +96,8 @@ class References:
             self._keys[_place(each)] = _digest(own[_place(each)], whole)
 
 
-def _place(target: Target) -> tuple[str, int]:
+def _place(target: Target) -> Place:
     return target.name, id(target.schema)
-
-
-def _taken(held: list[Target], first: tuple[str, int]) -> list[Target]:
-    found: list[Target] = []
-    while not found or _place(found[-1]) != first:
-        found.append(held.pop())
-    return found
 
 
 def _schemas(value: object) -> Iterator[Schema]:

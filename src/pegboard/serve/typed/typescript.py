@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pegboard.model import Item
 from pegboard.serve.typed.naming import OF_OBJECTS, Names, camel, pascal, several
-from pegboard.serve.typed.planning import Function, Planner, Style, Type
+from pegboard.serve.typed.planning import Function, Plan, Planner, Style, Type
 from pegboard.serve.typed.prose import about_tool
 from pegboard.serve.typed.sampling import sample
 from pegboard.serve.typed.shapes import Named, Plain
@@ -44,27 +44,37 @@ def typescript_module(items: Sequence[Item], gateway: str, *, note: str = "") ->
     shown = "\n".join(_type(each, plan.by_key) for each in sorted(types))
     groups = "".join(_group(name, found, plan.by_key) for name, found in plan.groups().items())
     client = CLIENT.read_text("utf-8").replace(PLACE, quoted(gateway), 1)
-    return f"{_header(len(items), note)}\n{client}\n{shown}\nexport const tools = {{\n{groups}}};\n"
+    tools = f"export const tools = {{\n{groups}}};\n"
+    return "\n".join(filter(None, (_header(len(items), note), tools, shown, client)))
+
+
+def typescript_calls(items: Sequence[Item]) -> list[str]:
+    """A call of each tool with the module for all of them: with what it cannot do without."""
+    planner = Planner(STYLE, Names(STYLE.taken))
+    functions = [planner.add(item)[0] for item in items]
+    return [_called(each, planner.plan) for each in functions]
 
 
 def typescript_usage(items: Sequence[Item]) -> str:
     """How the first of these tools is called with the module for all of them."""
-    planner = Planner(STYLE, Names(STYLE.taken))
-    function, *_ = [planner.add(item)[0] for item in items]
-    takes, passed = function.takes, ""
-    if takes is not None and not function.optional:
-        passed = literal(sample(takes.shape, "", planner.plan.resolved))
-    called = "".join(_member(each) for each in (function.group, function.name))
+    called = typescript_calls(items)[0]
     return (
         'import { tools } from "./tools.ts";\n\n'
-        f"const result = await tools{called}({passed});\nconsole.log(result);\n"
+        f"const result = await {called};\nconsole.log(result);\n"
     )
+
+
+def _called(function: Function, plan: Plan) -> str:
+    takes, passed = function.takes, ""
+    if takes is not None and not function.optional:
+        passed = literal(sample(takes.shape, "", plan.resolved))
+    return f"tools{_member(function.group)}{_member(function.name)}({passed})"
 
 
 def _header(count: int, note: str) -> str:
     what = "1 tool" if count == 1 else f"{count:,} tools"
     said = f"Made by Pegboard: {what}. A change made here is lost when it is made again.\n{note}"
-    return comment(said)
+    return f"/* eslint-disable */\n{comment(said)}"
 
 
 def _member(name: str) -> str:
@@ -100,7 +110,7 @@ def _function(function: Function, names: dict[str, str]) -> str:
         passed = "args"
     unwraps = "true" if function.unwraps else "false"
     return (
-        f"{comment(about_tool(function.item.description), '    ')}"
+        f"{comment(about_tool(function.item), '    ')}"
         f"    {property_name(function.name)}: ({said}): Promise<{given}> =>\n"
         f"      call({quoted(function.path)}, {passed}, {unwraps}),\n"
     )

@@ -11,7 +11,9 @@ export interface Configuration {
 
 /** Everything that came back from a call. */
 export interface CallResult {
+  id?: string;
   outcome: string;
+  text?: string;
   structured?: { [key: string]: unknown } | null;
   content?: { [key: string]: unknown }[];
   artifacts?: { [key: string]: unknown }[];
@@ -110,7 +112,7 @@ async function run(path: string, args: object, unwraps: boolean, mark?: string):
 }
 
 async function send(path: string, body: object): Promise<Answer> {
-  const token = configured.token ?? platform.process?.env?.["PEGBOARD_TOKEN"];
+  const token = (configured.token ?? platform.process?.env?.["PEGBOARD_TOKEN"])?.trim();
   const gateway = (configured.gateway ?? GATEWAY).replace(/\/+$/, "");
   const headers: { [name: string]: string } = { "content-type": "application/json", accept: "application/json" };
   if (token) {
