@@ -58,6 +58,7 @@ LOADS_LATE = {
     "cli/running.py": ("board",),
     "board/reading.py": ("sources",),
     "cli/serving.py": ("serve", "live", "remote"),
+    "cli/typed.py": ("serve",),
     "cli/measuring.py": ("measure",),
     "cli/opening.py": ("remote",),
     "remote/board.py": ("remote",),

@@ -9,6 +9,7 @@ from pegboard.cli import render
 from pegboard.cli.answers import Form, print_answer
 from pegboard.cli.opening import open_board
 from pegboard.cli.shared import NO_SOURCE, command_options, notice
+from pegboard.cli.typed import as_code, only_tools, output_option, wanted_output
 from pegboard.errors import EXIT_NOTHING_FOUND, UsageError
 from pegboard.model import Filters, Kind, Mode, ToolType
 from pegboard.search.budget import as_score
@@ -82,6 +83,7 @@ STATES: dict[str, bool | None] = {"active": True, "inactive": False, "all": None
     default="active",
     help="Inactive: gone from its source, held back or switched off. Default: active.",
 )
+@output_option
 @command_options
 def search(
     query: tuple[str, ...],
@@ -97,6 +99,7 @@ def search(
     model: str | None,
     data_dir: str | None,
     state: str,
+    output: str | None,
     board: str | None,
     as_json: bool,
     **filters: tuple[str, ...],
@@ -106,9 +109,10 @@ def search(
     Options that filter can be given several times; any of the values will do.
     Exit code 0: found, 1: no tool fits.
     """
-    form = Form(as_json, nearest, compact, budget, explain)
+    wanted = wanted_output(output, as_json)
+    form = Form(wanted == "json", nearest, compact, budget, explain)
     _refuse_both(form)
-    chosen = Filters(active=STATES[state], **filters)
+    chosen = only_tools(wanted, form, Filters(active=STATES[state], **filters))
     with open_board(board, data_dir=data_dir) as pegboard:
         answer = pegboard.search(
             " ".join(query),
@@ -126,10 +130,14 @@ def search(
         asked = _Asked(here, mode, threshold, narrowed)
         if not answer.hits and not pegboard.sources():
             notice(NO_SOURCE)
+        code = as_code(pegboard, answer.hits, wanted) if answer.hits and wanted.is_code else ""
     notice(*answer.notices)
-    if not answer.hits and not as_json:
+    if not answer.hits and not form.as_json:
         asked.tell_why_nothing(form, near=bool(answer.nearest))
-    print_answer(answer, form)
+    if code:
+        click.echo(code)
+    else:
+        print_answer(answer, form)
     if not answer.hits:
         raise click.exceptions.Exit(EXIT_NOTHING_FOUND)
 

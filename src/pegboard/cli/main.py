@@ -95,8 +95,9 @@ offer_gateways(cli)
 
 def tell(error: PegboardError) -> None:
     """To people in words, to programs that asked for JSON as an object."""
-    flag = ("--output", "json") if sys.argv[1:2] == ["run"] else ("--json",)
-    if set(flag) <= {part for word in sys.argv for part in word.split("=", 1)}:
+    said = " ".join(sys.argv).replace("--output=", "--output ")
+    as_json = sys.argv[1:2] != ["run"] and "--json" in sys.argv
+    if as_json or "--output json" in said:
         facts = {"code": error.code, "message": error.message, "hint": error.hint}
         click.echo(json.dumps({"error": facts}), err=True)
     else:
