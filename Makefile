@@ -80,7 +80,7 @@ check: $(VENV)/dev parts ## format, lint, types, tests
 	$(BIN)/mypy
 	$(BIN)/python -m pytest $(TOGETHER)
 
-$(VENV)/bench: $(VENV)/dev
+$(VENV)/bench: $(VENV)/dev $(PARTS)/typescript/done
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@touch $@
 
@@ -109,6 +109,7 @@ bench: $(VENV)/bench ## measure quality and speed; DATA=folder with retrieval/, 
 	$(BIN)/python benchmarks/mcp_ingest.py --data $(DATA)
 	$(BIN)/python benchmarks/mcp_load.py --data $(DATA)
 	$(BIN)/python benchmarks/openapi_ingest.py --data $(DATA)
+	$(BIN)/python benchmarks/typed_clients.py --data $(DATA)
 	PYTHONPATH=scripts $(BIN)/python benchmarks/postgres_quality.py --data $(DATA) --keep $(KEEP)
 	PYTHONPATH=scripts $(BIN)/python benchmarks/postgres_scale.py --data $(DATA)
 	PYTHONPATH=scripts $(BIN)/python benchmarks/postgres_workers.py

@@ -317,6 +317,23 @@ def openapi_ingest(result: Result) -> list[str]:
     return [*lines, *checks(result)]
 
 
+def typed_clients(result: Result) -> list[str]:
+    rows = [
+        ["services and servers", len(result["tools"])],
+        ["tools", sum(result["tools"].values())],
+        *([f"megabytes of {name}", each] for name, each in result["megabytes"].items()),
+        *(
+            [f"seconds a thousand tools: {name}", each]
+            for name, each in result["seconds a thousand tools"].items()
+        ),
+        *(
+            [f"made in {name} / their schemas written as JSON", f"{each} times"]
+            for name, each in result["made / their schemas written as JSON"].items()
+        ),
+    ]
+    return [*table(["typed clients", ""], rows), "", *checks(result)]
+
+
 OPENAPI_FIGURES = (
     "ms an operation, without embedding",
     "ms an operation, embedding",
@@ -343,6 +360,7 @@ TABLES: dict[str, Callable[[Result], list[str]]] = {
     "mcp_ingest": mcp_ingest,
     "mcp_load": mcp_load,
     "openapi_ingest": openapi_ingest,
+    "typed_clients": typed_clients,
     "context_cost": context_cost,
 }
 
