@@ -54,15 +54,20 @@ $(PARTS)/uv/done: Makefile
 	$(PARTS)/uv/bin/python -m pip install --quiet --disable-pip-version-check uv==0.13.7
 	@touch $@
 
+# What finds pages that some people could not use.
+$(PARTS)/axe/done: Makefile $(PARTS)/npm/done
+	npm install --silent --no-fund --no-audit --no-save --prefix $(PARTS)/axe axe-core@4.14.0
+	@touch $@
+
 # What tools are run in: a sandbox for processes, and an engine for containers with what their image is made of.
-# Without an engine, the tests that need one are skipped.
-ENGINES := bwrap podman runc busybox
+# Without an engine, the tests that need one are skipped. And the browser that looks at the page.
+ENGINES := bwrap podman runc busybox chromium
 
 $(PARTS)/debian/done: Makefile
-	(for each in $(ENGINES); do command -v $$each >/dev/null || exit 1; done) || { apt-get update && apt-get install --yes bubblewrap podman runc busybox-static; }
+	(for each in $(ENGINES); do command -v $$each >/dev/null || exit 1; done) || { apt-get update && apt-get install --yes bubblewrap podman runc busybox-static chromium; }
 	@mkdir -p $(@D) && touch $@
 
-parts: $(addprefix $(PARTS)/,$(addsuffix /done,npm typescript servers clients uv debian)) ## install the programs that the tests talk to
+parts: $(addprefix $(PARTS)/,$(addsuffix /done,npm typescript axe servers clients uv debian)) ## install the programs that the tests talk to
 
 demo: $(VENV)/core ## index the demo tools and search them, by words and by meaning
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh demo/run.sh

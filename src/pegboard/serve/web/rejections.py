@@ -41,6 +41,7 @@ def show(visit: Visit) -> Response:
         visit,
         "rejections.html",
         "rejections",
+        all=visit.caller.everywhere,
         total=len(everything),
         matching=len(found),
         sources=_choices(Counter(each.source for each in everything), "source", source, code),

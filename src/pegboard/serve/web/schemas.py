@@ -199,7 +199,7 @@ def _row(name: str, schema: Json, depth: int, required: bool, kind: str) -> Row:
         kind,
         required,
         about,
-        value_text(schema["default"]) if "default" in schema else "",
+        value_text(schema["default"]) if schema.get("default") is not None else "",
         tuple(choices),
         tuple(bounds),
         schema.get("deprecated") is True,

@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pegboard.serve.web.paths import local
+from pegboard.serve.web.paths import SIGN_IN, local, with_query
 from pegboard.serve.web.rendering import rendered
 from pegboard.serve.web.visits import NOBODY
 
@@ -15,4 +15,5 @@ async def ask(request: Request) -> Response:
 def form(request: Request, wrong: str, code: int) -> Response:
     """The page to sign in on, with what was wrong at the last try."""
     wanted = local(request.query_params.get("next", ""))
-    return rendered("sign-in.html", code, frame=NOBODY, next=wanted, wrong=wrong)
+    here = with_query(SIGN_IN, [("next", wanted)])  # so that it is known at the next try, too
+    return rendered("sign-in.html", code, frame=NOBODY, action=here, next=wanted, wrong=wrong)

@@ -45,7 +45,9 @@ def show(visit: Visit) -> Response:
         for record in visit.board.sources()
     )
     done = DONE.get(visit.query.get("done", ""), "")
-    return page(visit, "sources.html", "sources", sources=found, done=done)
+    return page(
+        visit, "sources.html", "sources", sources=found, done=done, all=visit.caller.everywhere
+    )
 
 
 def _view(visit: Visit, record: SourceRecord, server: Server | None, refused: int) -> SourceView:

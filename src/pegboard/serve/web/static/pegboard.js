@@ -84,9 +84,22 @@
     });
   }
 
+  // What unfolds to be written in is ready to be written in.
+  function readyFields() {
+    document.addEventListener(
+      "toggle",
+      (event) => {
+        const field = event.target.open && event.target.matches(".edit") && event.target.querySelector("textarea, input[type=text]");
+        if (field) field.focus();
+      },
+      true,
+    );
+  }
+
   themeToggle();
   copyButtons();
   slashKey();
   busyForms();
   sendKey();
+  readyFields();
 })();
