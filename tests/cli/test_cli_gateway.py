@@ -186,10 +186,19 @@ def test_an_error_is_told_to_programs_as_from_a_board_here(both):
     assert there.code == 7
 
 
-def test_what_nobody_here_can_know_is_left_out(both, monkeypatch):
-    monkeypatch.setenv("PEGBOARD_SEARCH_THRESHOLD", "0.5")
-    ran = both.there("search", "greet somebody", "--threshold", "0.95")
-    assert "nothing scores at least 0.95" in ran.err
+def test_a_gateway_that_shows_no_source_is_no_new_board(own):
+    own.here("remove", "ai")
+    assert own.there("sync").err == "note: this gateway shows you no source\n"
+    assert "add one with" not in own.there("search", "anything").err
+
+
+def test_what_a_gateway_asks_of_a_hit_is_not_known_here(filled, pegboard, monkeypatch):
+    monkeypatch.setenv("PEGBOARD_SEARCH_THRESHOLD", "1")
+    with serving(filled[0]) as strict:
+        monkeypatch.setenv("PEGBOARD_SEARCH_THRESHOLD", "0.5")
+        ran = pegboard("search", "greet somebody", "--gateway", strict)
+    assert ran.code == 1
+    assert "nothing scores as much as the gateway is set to ask for" in ran.err
 
 
 def test_a_search_by_another_model_is_for_a_board_here(both, desk):

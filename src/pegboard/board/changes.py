@@ -1,6 +1,5 @@
 """Items that are no longer what was approved: which, and how they differ."""
 
-import difflib
 import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -78,6 +77,8 @@ def definition(change: Change) -> dict[str, object]:
 
 
 def diff(change: Change) -> Iterator[str]:
+    import difflib  # nothing else needs it, and commands load this module
+
     before, now = change.approved, definition(change)
     for part in now:
         lines = difflib.unified_diff(

@@ -13,8 +13,8 @@ from pegboard.board.reading import AI, left_beside
 from pegboard.board.sync import SyncReport
 from pegboard.cli import render
 from pegboard.cli.changed import changed
-from pegboard.cli.opening import Board, open_board
-from pegboard.cli.shared import NO_SOURCE, command_options, notice, progress_bar, stop_on_signals
+from pegboard.cli.opening import Board, open_board, tell_if_no_source
+from pegboard.cli.shared import command_options, notice, progress_bar, stop_on_signals
 from pegboard.config import PROJECT_FILE, env_name, known_settings
 from pegboard.errors import BoardReadOnly, SourceError, UsageError
 from pegboard.model import SourceRecord
@@ -219,8 +219,7 @@ def sync(
     with open_board(board) as pegboard:
         if isinstance(pegboard, Pegboard):
             notice(*pegboard.trust.follow_files())
-        if not pegboard.sources():
-            notice(NO_SOURCE)
+        tell_if_no_source(pegboard)
         reading = read_now(pegboard, names, as_json=as_json, full=full, embed=not no_embed)
     if as_json:
         render.print_json(reading.outcome)

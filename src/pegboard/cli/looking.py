@@ -7,8 +7,8 @@ import click
 from pegboard.app import Pegboard
 from pegboard.cli import render
 from pegboard.cli.answers import Form, print_answer
-from pegboard.cli.opening import open_board
-from pegboard.cli.shared import NO_SOURCE, command_options, notice
+from pegboard.cli.opening import open_board, tell_if_no_source
+from pegboard.cli.shared import command_options, notice
 from pegboard.cli.typed import as_code, only_tools, output_option, wanted_output
 from pegboard.errors import EXIT_NOTHING_FOUND, UsageError
 from pegboard.model import Filters, Kind, Mode, ToolType
@@ -128,8 +128,8 @@ def search(
         narrowed = executable or chosen != Filters()
         here = pegboard.settings.search if isinstance(pegboard, Pegboard) else None
         asked = _Asked(here, mode, threshold, narrowed)
-        if not answer.hits and not pegboard.sources():
-            notice(NO_SOURCE)
+        if not answer.hits and here:
+            tell_if_no_source(pegboard)
         code = as_code(pegboard, answer.hits, wanted) if answer.hits and wanted.is_code else ""
     notice(*answer.notices)
     if not answer.hits and not form.as_json:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Union
 import click
 
 from pegboard.app import Pegboard, located, located_gateway
-from pegboard.cli.shared import login_name, notice, progress_bar
+from pegboard.cli.shared import NO_SOURCE, login_name, notice, progress_bar
 from pegboard.errors import UsageError
 from pegboard.gateway import GatewayPlace
 
@@ -56,6 +56,13 @@ def decider(pegboard: Board, by: str | None) -> str:
             "leave --by out",
         )
     return ""
+
+
+def tell_if_no_source(pegboard: Board) -> None:
+    """The next step for whoever has just made a board; a gateway may only not show its sources."""
+    if not pegboard.sources():
+        here = isinstance(pegboard, Pegboard)
+        notice(NO_SOURCE if here else "this gateway shows you no source")
 
 
 def embed_now(pegboard: Board, *, as_json: bool) -> None:
