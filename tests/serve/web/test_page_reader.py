@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from pegboard.board.tokens import make_token
 from playwright.sync_api import expect
 from web_parts import serving
 
 from pegboard.app import Pegboard
+from pegboard.board.tokens import make_token
 from pegboard.calls import Role
 
 REFUND = "/ui/items/mcptools:payments:refund_payment"
