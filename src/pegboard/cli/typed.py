@@ -8,8 +8,8 @@ from typing import NamedTuple
 import click
 
 from pegboard.answers import Hit
-from pegboard.app import Pegboard
 from pegboard.cli.answers import Form
+from pegboard.cli.opening import Board
 from pegboard.errors import UsageError
 from pegboard.model import Filters, Item, Kind
 from pegboard.search.budget import as_score, qualified
@@ -69,7 +69,7 @@ def only_tools(output: Output, form: Form, filters: Filters) -> Filters:
     return filters._replace(kinds=(Kind.TOOL.value,))
 
 
-def as_code(board: Pegboard, hits: Sequence[Hit], output: Output) -> str:
+def as_code(board: Board, hits: Sequence[Hit], output: Output) -> str:
     """Markdown: a table, the module for these tools, and how it is used."""
     items = [board.curate.chosen(f"{hit.namespace}/{hit.id}").item for hit in hits]
     address = gateway_address(board.settings.serve)
