@@ -2,12 +2,13 @@
 
 import asyncio
 import threading
+from dataclasses import replace
 
 import pytest
 
 from making import hang, make_file, make_item
 from pegboard.board.run import Checking, Running, Ways
-from pegboard.calls import Artifact, Asker, CallResult, Confined, OnChange, Outcome
+from pegboard.calls import Artifact, Asker, Caller, CallResult, Confined, OnChange, Outcome, Role
 from pegboard.content import Access, Permission, Resource, Version
 from pegboard.errors import BoardError, ItemAmbiguous, ItemHeld, ItemNotFound
 from pegboard.execute.arguments import complaints, filled
@@ -621,3 +622,31 @@ def test_a_version_can_be_asked_for_and_is_read_anew(store, embedder, running, c
         running.call("now@3.0.0")
     with pytest.raises(ItemNotFound, match="now@home"):
         running.call("now@home")
+
+
+# On behalf of callers.
+
+
+def test_callers_share_what_runs_tools_and_each_is_written_down(store, embedder, running, calls):
+    hang(store, embedder, tool())
+    for name in ("alice", "bob"):
+        caller = Caller(name)
+        seen = running.seen_by(store.seen_by(caller), caller)
+        assert seen.call(arguments={"zone": "UTC"}).outcome == "ok"
+    assert {run.caller for run in store.runs.recent()} == {"alice", "bob"}
+    assert len(calls.jobs) == 2
+    assert seen._slots is running._slots
+
+
+@pytest.mark.parametrize(
+    ("role", "outcome"), [(Role.READER, "denied"), (Role.AUTHOR, "ok"), (Role.ADMIN, "ok")]
+)
+def test_only_authors_approve_what_has_to_be(store, embedder, running, calls, role, outcome):
+    running.ways = replace(running.ways, rules=Rules(unsigned=Decision.ASK))
+    hang(store, embedder, tool(tool_type=ToolType.PYTHON))
+    caller = Caller("alice", ("a",), role)
+    seen = running.seen_by(store.seen_by(caller), caller)
+    ended = seen.call(approve=lambda question: True, asker=Asker())
+    assert ended.outcome == outcome
+    assert ("only the role author can approve it" in ended.error) == (outcome == "denied")
+    assert len(calls.jobs) == (outcome == "ok")

@@ -12,6 +12,7 @@ from pegboard.errors import (
     BoardError,
     BoardFull,
     BoardReadOnly,
+    NotAllowed,
     PegboardError,
 )
 
@@ -39,6 +40,8 @@ def told(path: Path) -> Iterator[None]:
             f"{path} is damaged or not a board ({error})",
             "keep a copy, delete the file, then: pegboard init, add and sync again",
         ) from error
+    except apsw.AuthError as error:
+        raise NotAllowed("that part of the board is not to be read from here") from error
     except apsw.SQLError as error:
         raise BoardError(
             f"{path} holds something that it should not ({error})",
