@@ -75,7 +75,6 @@ def test_a_tool_for_the_same_is_shown_instead(api):
         ({"files": {"/etc/passwd": CODE}}, "refused", ""),
         ({"files": {"main.py": CODE, "Main.py\0": ""}}, "refused", ""),
         ({"try_with": {"sheet": 5}}, "trial_failed", "trying it failed"),
-        ({"namespace": "Not A Namespace"}, "refused", "namespace"),
         ({"manifest": "tool_id: [", "files": {}}, "refused", ""),
         (
             {"manifest": {"parameters": [{"name": "n", "type": "integer", "default": 10**90}]}},
@@ -108,6 +107,7 @@ def test_what_the_gate_does_not_let_in_is_refused_with_the_reason(api, said, cod
         ({"manifest": MANIFEST, "files": {"tool.yaml": "a"}}, "files has tool.yaml in it"),
         ({"manifest": MANIFEST, "files": {str(n): "" for n in range(201)}}, "files is"),
         ({"manifest": MANIFEST, "anyway": "yes"}, "anyway is"),
+        ({"manifest": MANIFEST, "namespace": "Not A Namespace"}, "is no namespace"),
     ],
 )
 def test_a_request_to_make_a_tool_is_checked_first(api, body, complaint):
@@ -147,9 +147,24 @@ def test_an_author_makes_tools_in_its_own_namespaces_and_decides_about_them(api)
 def test_what_somebody_else_made_is_not_an_authors_to_change(api):
     place = create(api).headers["location"]
     found = create(api, CODE + "# mine\n", who="author", namespace="public")
-    assert (found.status, found.code) == (403, "not_allowed")
+    assert (found.status, found.code) == (422, "refused")
     assert api.ask("DELETE", place, who="author").status == 403
     assert api.ask("PATCH", place, {"active": False}, who="author").status == 403
+
+
+def test_a_tool_was_made_even_if_somebody_removes_it_at_that_moment(api, monkeypatch):
+    curation = type(api.board.store.curation)
+    resolve = curation.resolve_links
+
+    def removed_first(self):
+        monkeypatch.setattr(curation, "resolve_links", resolve)
+        api.board.curate.remove(ID, "somebody")
+        return resolve(self)
+
+    monkeypatch.setattr(curation, "resolve_links", removed_first)
+    made = create(api)
+    assert (made.status, made.json["state"]) == (201, "created")
+    assert api.ask("GET", made.headers["location"]).status == 404
 
 
 def test_a_tool_that_is_no_longer_what_was_seen_is_not_removed(api):

@@ -106,7 +106,7 @@ def test_upkeep_of_embeddings_leaves_the_etag_alone(api, embedder):
 def test_only_what_was_made_here_can_be_removed(api):
     found = api.ask("DELETE", GREET)
     assert (found.status, found.code) == (400, "usage_error")
-    assert "would come back" in found.json["detail"]
+    assert "comes from source 'ai'" in found.json["detail"]
 
 
 def test_whoever_may_not_decide_is_told_so(api):

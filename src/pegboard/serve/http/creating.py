@@ -5,6 +5,7 @@ import binascii
 from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from pydantic import Field
 from starlette.responses import Response
@@ -12,8 +13,8 @@ from starlette.responses import Response
 from pegboard.answers import Hit
 from pegboard.board.create import Created, draft_of
 from pegboard.calls import Role
-from pegboard.errors import NotAllowed, UsageError
-from pegboard.model import DEFAULT_NAMESPACE, ItemId
+from pegboard.errors import UsageError
+from pegboard.model import ItemId
 from pegboard.serve.http.calling import RESULT, facts
 from pegboard.serve.http.problems import Declined
 from pegboard.serve.http.replies import reply
@@ -22,6 +23,7 @@ from pegboard.serve.http.table import Asked, Flag, Route, Wanted
 from pegboard.serve.http.telling import place_of
 
 MOST_FILES = 200
+DONE = ("created", "updated", "unchanged")
 
 CREATED = Record(
     "CreatedTool",
@@ -65,9 +67,9 @@ class CreateBody(Wanted):
         False
     )
     namespace: Annotated[
-        str | None,
+        str,
         Field(max_length=200, description="Where it is to hang. Default: the first of yours."),
-    ] = None
+    ] = ""
 
 
 async def create(asked: Asked) -> Response:
@@ -81,23 +83,10 @@ def _create(asked: Asked) -> Response:
         path: each if isinstance(each, str) else each.content() for path, each in said.files.items()
     }
     draft = draft_of(said.manifest, files)
-    namespace = _where(asked)
-    before = asked.board.store.items.get(draft.id, namespace, files=False)
-    if before is not None and not asked.caller.may_decide(namespace, before.item.author):
-        raise NotAllowed(f"{draft.id} is not yours to change", "give yours another name")
     made = asked.board.create(
-        draft, anyway=said.anyway, try_with=said.try_with, namespace=namespace
+        draft, anyway=said.anyway, try_with=said.try_with, namespace=said.namespace
     )
     return _told(made)
-
-
-def _where(asked: Asked) -> str:
-    """The namespace that a new tool hangs in."""
-    caller, wanted = asked.caller, asked.body.namespace
-    namespace = wanted or (caller.namespaces[0] if caller.namespaces else DEFAULT_NAMESPACE)
-    if not caller.everywhere and namespace not in caller.namespaces:
-        raise NotAllowed(f"you are no member of {namespace!r}, and so make no tools there")
-    return namespace
 
 
 def _told(made: Created) -> Response:
@@ -110,10 +99,11 @@ def _told(made: Created) -> Response:
     }
     if made.trial is not None:
         told["trial"] = facts(made.id, made.trial)
-    if made.entry is None:
+    if made.state not in DONE:
         raise _declined(made, told)
-    status = 201 if made.state == "created" else 200
-    return reply(told, status, {"Location": place_of(made.entry)})
+    # It was made even if somebody has removed it since.
+    place = place_of(made.entry) if made.entry else f"/tools/{quote(made.id, safe=':')}"
+    return reply(told, 201 if made.state == "created" else 200, {"Location": place})
 
 
 def _declined(made: Created, told: dict[str, object]) -> Declined:

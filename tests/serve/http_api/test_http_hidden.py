@@ -1,0 +1,112 @@
+"""What a caller may not see is told in the very words of what is not there, by every route."""
+
+import json
+
+import pytest
+from http_parts import CALLERS
+
+from making import make_item
+from pegboard.calls import Caller, OnChange, Outcome, Role
+from pegboard.model import Rejection, SourceRecord, ToolType
+from pegboard.runs import Run
+from pegboard.serve.http.routes import ROUTES
+
+HIDDEN, ABSENT = "mcptools:mail:hidden", "mcptools:mail:absent"
+STRANGERS = {
+    "stranger": Caller("sam", ("other",), Role.READER),
+    "other author": Caller("otto", ("other",), Role.AUTHOR),
+    "other admin": Caller("oona", ("other",), Role.ADMIN),
+    "nobody much": Caller("ned", (), Role.READER),
+}
+BODIES = {
+    "CallBody": {"arguments": {}},
+    "EditBody": {"tags": ["a"]},
+    "SyncBody": {},
+    "SearchQuery": {"q": "a secret thing", "threshold": 0},
+    "SourceBody": {"kind": "openapi", "url": "http://127.0.0.1:1/"},
+    "CreateBody": {"manifest": {"tool_id": "x"}, "namespace": "team"},
+}
+
+
+@pytest.fixture
+def api(api, monkeypatch):
+    for name, caller in STRANGERS.items():
+        monkeypatch.setitem(CALLERS, name, caller)
+    return api
+
+
+def hide(board):
+    """An item that was changed and run, its source, and what was refused, for `team` alone."""
+    store = board.store
+    store.ledger.add_source(SourceRecord("secret", "openapi", "http://secret.invalid", "team"))
+    store.ledger.reject([Rejection("secret", "odd", "", "bad", "a secret thing")])
+    for description in ("A secret thing.", "A secret thing, changed."):
+        item = make_item(
+            "hidden",
+            namespace="team",
+            source="secret",
+            tool_type=ToolType.MCP,
+            description=description,
+            origin_hash=description,
+        )
+        store.items.put([item], board.target, on_change=OnChange.WARN)
+    store.runs.record(Run("team", HIDDEN, "", store.now(), Outcome.OK, 1.0, "rob"))
+    board.backfill()
+
+
+def asked(route, name):
+    path = route.path.replace("{id}", name).replace("{name}", "secret")
+    query = "?q=a%20secret%20thing&threshold=0" if route.query and "q" in needed(route) else ""
+    body = BODIES[route.body.__name__] if route.body else None
+    return route.method, path + query, body
+
+
+def needed(route):
+    return [name for name, field in route.query.model_fields.items() if field.is_required()]
+
+
+def without_times(content):
+    """What is the same for the same board: not how long it took."""
+    found = json.loads(content) if content.startswith(b"{") else content.decode()
+    if isinstance(found, dict):
+        for name in ("embed_seconds", "search_seconds"):
+            found.pop(name, None)
+    return json.dumps(found, sort_keys=True)
+
+
+@pytest.mark.parametrize("who", STRANGERS)
+def test_every_answer_is_the_same_with_and_without_what_is_hidden(api, who):
+    routes = [route for route in ROUTES if route.role is not None]
+
+    def answers():
+        found = {}
+        for route in routes:
+            reply = api.ask(*asked(route, HIDDEN), who=who)
+            found[route.name] = (reply.status, without_times(reply.content))
+        return found
+
+    before = answers()
+    hide(api.board)
+    assert api.ask("GET", f"/tools/team%2F{HIDDEN}").status == 200
+    for path in ("/changes", "/rejections", "/runs", "/sources"):
+        assert "secret" in api.ask("GET", path).content.decode().replace("hidden", "secret")
+    after = answers()
+    assert {name: after[name] for name in after if after[name] != before[name]} == {}
+
+
+@pytest.mark.parametrize("who", STRANGERS)
+def test_a_hidden_item_is_told_in_the_words_of_one_that_is_absent(api, who):
+    hide(api.board)
+    for route in (each for each in ROUTES if "{id}" in each.path):
+        for prefix in ("", "team%2F"):
+            told = [api.ask(*asked(route, prefix + name), who=who) for name in (HIDDEN, ABSENT)]
+            assert told[0].status == told[1].status
+            said = told[0].content.replace(b"hidden", b"absent")
+            assert said == told[1].content, route.name
+
+
+def test_members_see_it(api):
+    hide(api.board)
+    for who in ("reader", "author", "admin", "owner"):
+        assert api.ask("GET", f"/tools/team%2F{HIDDEN}", who=who).status == 200
+        assert HIDDEN in str(api.ask("GET", "/tools?namespace=team", who=who).json)
