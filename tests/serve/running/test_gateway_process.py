@@ -65,6 +65,16 @@ def test_an_address_of_somebody_else_is_refused(host):
         listening(host, 0)
 
 
+def test_an_answer_does_not_wait_until_the_one_before_was_heard():
+    with (
+        listening("127.0.0.1", 0) as sock,
+        socket.create_connection(sock.getsockname(), BOUND),
+    ):
+        accepted, _ = sock.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 @pytest.mark.parametrize(
     ("host", "shown"), [("127.0.0.1", "http://127.0.0.1:"), ("::1", "http://[::1]:")]
 )

@@ -49,7 +49,11 @@ def listening(host: str, port: int) -> socket.socket:
     """Taken at once, so that a port that is not free is told before anything is begun."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+        found = socket.create_server((host, port), family=family, backlog=BACKLOG)
+        # Else an answer on a connection that is kept waits 40 ms for the client to have heard the
+        # one before. Connections have it from here; asyncio does not know that this is TCP.
+        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return found
     except OSError as error:
         said, hint = _WHY.get(
             error.errno or 0, ("it cannot listen on {host}, port {port}: {error}", "see serve.host")
