@@ -116,7 +116,6 @@ def test_an_embedding_that_failed_can_be_tried_again(visitor, service):
     state = page.locator("[data-embedding-state]")
     expect(state).to_have_attribute("data-embedding-state", "failed")
     expect(state).to_contain_text("this text is not for me")
-    page.reload()
     service.always = well
     page.get_by_role("button", name="Retry").click()
     expect(state).to_have_attribute("data-embedding-state", "ready")

@@ -76,6 +76,15 @@ def test_a_difference_tells_all_of_both_texts_that_is_not_the_same(before, now):
     assert bool(found.lines) == (before.splitlines() != now.splitlines())
 
 
+def test_texts_made_to_be_compared_for_ever_are_not():
+    """Without a bound, each of these would take minutes."""
+    old, new = "a b " * 400, "b a " * 400
+    found = difference("", "\n".join([old] * 500), "\n".join([new] * 500))
+    assert len(found.lines) == 1000
+    found = difference("", "a\nb\n" * 1_000, "b\na\n" * 1_000)
+    assert {line.sign for line in found.lines} == {"-", "+"}
+
+
 def test_texts_without_end_are_cut_and_that_is_told():
     assert difference("", "x\n" * (MOST_LINES + 1), "y").cut
 

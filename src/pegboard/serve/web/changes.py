@@ -7,7 +7,7 @@ from starlette.responses import Response
 from pegboard.board.changes import definition, exactly
 from pegboard.calls import Change
 from pegboard.errors import NotAllowed
-from pegboard.serve.web.differences import Difference, differences
+from pegboard.serve.web.differences import Difference, Effort, differences
 from pegboard.serve.web.listing import State, state_of
 from pegboard.serve.web.moments import Moment, moment
 from pegboard.serve.web.paths import item_path
@@ -37,18 +37,19 @@ class ChangeView(NamedTuple):
 
 def show(visit: Visit) -> Response:
     found = visit.board.trust.changes()
+    effort = Effort()
     return page(
         visit,
         "changes.html",
         "changes",
-        changes=tuple(_view(visit, each) for each in found[:MOST_SHOWN]),
+        changes=tuple(_view(visit, each, effort) for each in found[:MOST_SHOWN]),
         left_out=max(len(found) - MOST_SHOWN, 0),
         done=DONE.get(visit.query.get("done", ""), ""),
         well=visit.query.get("done") == "approved",
     )
 
 
-def _view(visit: Visit, change: Change) -> ChangeView:
+def _view(visit: Visit, change: Change, effort: Effort) -> ChangeView:
     item = change.entry.item
     return ChangeView(
         item.name,
@@ -58,7 +59,7 @@ def _view(visit: Visit, change: Change) -> ChangeView:
         item.source,
         state_of(change.entry),
         moment(change.entry.drift_at),
-        differences(change.approved, definition(change)),
+        differences(change.approved, definition(change), effort),
         exactly(change),
         _may_approve(visit, change),
     )

@@ -11,14 +11,29 @@ from pegboard.search.budget import clipped
 from pegboard.serve.web.marking import Piece, Pieces
 
 MOST_LINES = 2_000
-"""Of each text; comparing takes up to the square of it."""
 LONGEST_LINE = 2_000
-MOST_WORDS = 300
-"""Of a line, to be compared word by word."""
 AROUND = 3
 """Lines shown before and after what is different."""
 
 _WORDS = re.compile(r"\w+|\s+|.", re.DOTALL)
+
+
+class Effort:
+    """What comparing may cost: texts of a stranger could keep it busy for hours.
+
+    It grows with the product of the lengths. When it is used up, texts stand beside one another.
+    """
+
+    def __init__(self, left: int = 3_000_000) -> None:
+        self.left = left
+
+    def spent(self, one: Sequence[str], other: Sequence[str]) -> bool:
+        """Whether these two may be compared."""
+        cost = len(one) * len(other)
+        if cost > self.left:
+            return False
+        self.left -= cost
+        return True
 
 
 class Line(NamedTuple):
@@ -36,20 +51,29 @@ class Difference(NamedTuple):
 GAP = Line("…", (Piece("…"),))
 
 
-def differences(before: Mapping[str, object], now: Mapping[str, object]) -> tuple[Difference, ...]:
+def differences(
+    before: Mapping[str, object], now: Mapping[str, object], effort: Effort | None = None
+) -> tuple[Difference, ...]:
     """Of what has the same name; what is the same in both is left out."""
-    found = [difference(name, _text(before.get(name)), _text(now[name])) for name in now]
+    shared = effort or Effort()
+    found = [difference(name, _text(before.get(name)), _text(now[name]), shared) for name in now]
     return tuple(each for each in found if each.lines)
 
 
-def difference(title: str, before: str, now: str) -> Difference:
+def difference(title: str, before: str, now: str, effort: Effort | None = None) -> Difference:
     old, new = before.splitlines(), now.splitlines()
     cut = max(len(old), len(new)) > MOST_LINES
     old, new = ([clipped(line, LONGEST_LINE) for line in each[:MOST_LINES]] for each in (old, new))
-    return Difference(title, tuple(_lines(old, new)), cut)
+    return Difference(title, tuple(_lines(old, new, effort or Effort())), cut)
 
 
-def _lines(old: Sequence[str], new: Sequence[str]) -> Iterator[Line]:
+def _lines(old: Sequence[str], new: Sequence[str], effort: Effort) -> Iterator[Line]:
+    if old == new:
+        return
+    if not effort.spent(old, new):
+        yield from (Line("-", (Piece(line),)) for line in old)
+        yield from (Line("+", (Piece(line),)) for line in new)
+        return
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     for number, group in enumerate(matcher.get_grouped_opcodes(AROUND)):
         if number:
@@ -58,15 +82,15 @@ def _lines(old: Sequence[str], new: Sequence[str]) -> Iterator[Line]:
             if tag == "equal":
                 yield from (Line("", (Piece(line),)) for line in old[start:end])
             else:
-                yield from _changed(old[start:end], new[new_start:new_end])
+                yield from _changed(old[start:end], new[new_start:new_end], effort)
 
 
-def _changed(old: Sequence[str], new: Sequence[str]) -> Iterator[Line]:
+def _changed(old: Sequence[str], new: Sequence[str], effort: Effort) -> Iterator[Line]:
     """Lines that stand in one another's place are compared word by word."""
     gone, come = list[Line](), list[Line]()
     for before, now in zip_longest(old, new):
         if before is not None and now is not None:
-            left, right = _within(before, now)
+            left, right = _within(before, now, effort)
             gone.append(Line("-", left))
             come.append(Line("+", right))
         elif before is not None:
@@ -76,9 +100,9 @@ def _changed(old: Sequence[str], new: Sequence[str]) -> Iterator[Line]:
     yield from (*gone, *come)
 
 
-def _within(before: str, now: str) -> tuple[Pieces, Pieces]:
+def _within(before: str, now: str, effort: Effort) -> tuple[Pieces, Pieces]:
     old, new = _WORDS.findall(before), _WORDS.findall(now)
-    if max(len(old), len(new)) > MOST_WORDS:
+    if not effort.spent(old, new):
         return (Piece(before),), (Piece(now),)
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     left, right = list[Piece](), list[Piece]()

@@ -20,12 +20,12 @@ Decide = Callable[[Visit, Entry], str]
 def decide(visit: Visit) -> Response:
     entry = to_decide(visit)
     wanted = visit.form.text("do")
-    if wanted == "remove":
-        return _removed(visit, entry)
     found = DECISIONS.get(wanted)
-    if found is None:
+    if found is None and wanted != "remove":
         raise UsageError(f"{wanted[:40]!r} is nothing that can be done here")
     try:
+        if found is None:
+            return _removed(visit, entry)
         done = found(visit, entry)
     except ChangedMeanwhile:
         return conflict(visit, wanted)

@@ -20,6 +20,7 @@ MOST_FILES = 100
 MOST_TIES = 100
 LARGEST_SHOWN = 40_000
 """Bytes of a file that is shown."""
+LARGEST_TOGETHER = 400_000
 SHORT_HASH = 12
 
 
@@ -126,15 +127,15 @@ def versions_of(board: Pegboard, item: Item) -> tuple[VersionView, ...]:
 
 def files_of(item: Item) -> tuple[FileView, ...]:
     files = item.version.files if item.version else ()
-    return tuple(
-        FileView(each.path, size_text(len(each.content)), _text(each))
-        for each in files[:MOST_FILES]
-    )
+    found, room = list[FileView](), LARGEST_TOGETHER
+    for each in files[:MOST_FILES]:
+        text = _text(each) if len(each.content) <= min(LARGEST_SHOWN, room) else None
+        room -= len(each.content) if text is not None else 0
+        found.append(FileView(each.path, size_text(len(each.content)), text))
+    return tuple(found)
 
 
 def _text(file: ItemFile) -> str | None:
-    if len(file.content) > LARGEST_SHOWN:
-        return None
     try:
         text = file.content.decode("utf-8")
     except UnicodeDecodeError:

@@ -121,7 +121,14 @@ def show(visit: Visit) -> Response:
             raise
         return sent_on(f"/ui/items/{quoted(name.removesuffix(CALL))}")
     if visit.part == "embedding":
-        return page(visit, "parts/embedding.html", "", embedding=embedding_of(entry))
+        return page(
+            visit,
+            "parts/embedding.html",
+            "",
+            embedding=embedding_of(entry),
+            path=item_path(entry.item.namespace, entry.item.id),
+            decides=rights_of(visit, entry).decide,
+        )
     return item_page(visit, entry, done=DONE.get(visit.query.get("done", ""), ""))
 
 

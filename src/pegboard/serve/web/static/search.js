@@ -7,6 +7,7 @@
   const box = document.getElementById("q");
   const results = document.querySelector("[data-results]");
   const filters = document.getElementById("filters");
+  const announced = document.querySelector("[data-announce]");
   if (!form || !box || !results) return;
 
   let waiting = 0;
@@ -75,6 +76,13 @@
     const found = new DOMParser().parseFromString(text, "text/html");
     const source = isPart ? found.body : found.querySelector("[data-results]") || found.body;
     results.replaceChildren(...source.childNodes);
+    tell();
+  }
+
+  // To those who do not see the results; the place stays, so that what it says is noticed.
+  function tell() {
+    const summary = results.querySelector("[data-summary], .empty-head");
+    announced.textContent = summary ? summary.textContent : "";
   }
 
   async function narrowed() {
@@ -88,6 +96,7 @@
       const focused = document.activeElement;
       const mark = focused && focused.name ? [focused.name, focused.value] : null;
       results.replaceChildren(...found.querySelector("[data-results]").childNodes);
+      tell();
       const open = [...filters.querySelectorAll("details")].map((each) => each.open);
       filters.querySelector(".filters-body").replaceWith(found.querySelector(".filters-body"));
       filters.querySelector("summary").replaceWith(found.querySelector("#filters > summary"));
