@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.serve.web.examples import examples, sample
@@ -215,7 +215,6 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=300)
 @given(st.dictionaries(st.sampled_from(["properties", "$defs", "type", "required"]), JSON))
 def test_no_schema_is_too_odd(schema):
     schema = json.loads(json.dumps(schema))

@@ -12,6 +12,8 @@ from making import make_item
 from pegboard.app import Pegboard
 
 ITEMS = 30
+SOON = 12_000
+"""Milliseconds: before a page that hears of events would have looked by itself."""
 
 
 class Held:
@@ -67,12 +69,14 @@ def test_an_edited_description_waits_for_its_vector_and_gets_it_before_ones_eyes
     expect(state).to_have_attribute("data-embedding-state", "ready")
     page.get_by_text("Edit description").click()
     page.get_by_label("Description, as agents read it").fill("Write to somebody far away.")
-    page.get_by_role("button", name="Save description").click()
+    with page.expect_response(re.compile("/events[?]item=mcptools")) as events:
+        page.get_by_role("button", name="Save description").click()
+    assert events.value.status == 200
     expect(page.locator("[data-description]")).to_have_text("Write to somebody far away.")
     expect(state).to_have_attribute("data-embedding-state", "pending")
     visitor.stay()
     held.open.set()
-    expect(state).to_have_attribute("data-embedding-state", "ready")
+    expect(state).to_have_attribute("data-embedding-state", "ready", timeout=SOON)
     assert visitor.stayed
 
 
@@ -87,7 +91,7 @@ def test_the_status_is_live_while_everything_is_embedded_anew(visitor, held):
     expect(page.locator(".at-work")).to_be_visible()
     expect(page.get_by_text("the oldest for")).to_be_visible()
     held.open.set()
-    expect(counted).to_have_text("0")
+    expect(counted).to_have_text("0", timeout=SOON)
     expect(page.get_by_text("up to date")).to_be_visible()
     expect(page.locator('[data-count="ready"]')).to_have_text(str(ITEMS))
     assert visitor.stayed

@@ -168,7 +168,7 @@ def test_a_board_that_does_not_answer_is_told_and_asked_again(page):
 
 
 def test_queries_in_other_scripts_and_directions_are_answered(page):
-    for query in ("发送消息", "إرسال رسالة", "שלח הודעה", "отправить сообщение", "🦄"):
+    for query in ("发送消息", "שלח הודעה", "🦄"):
         page.goto("/ui/")
         page.get_by_role("searchbox").fill(query)
         expect(page.locator("[data-summary]")).not_to_be_empty()

@@ -4,6 +4,7 @@
 (() => {
   const FIRST = 700;
   const LONGEST = 5000;
+  const TOLD = 15000; // between looks while events come: each of them makes the page look at once
   const PAUSE = 250;
 
   // Put a part of a page in the place of what is there; false if it cannot be had.
@@ -44,7 +45,8 @@
         timer = setTimeout(turn, PAUSE);
         return;
       }
-      timer = setTimeout(turn, document.hidden ? LONGEST : wait);
+      const told = source && source.readyState === EventSource.OPEN;
+      timer = setTimeout(turn, told || document.hidden ? TOLD : wait);
       wait = Math.min(wait * 1.5, LONGEST);
     }
 
@@ -69,6 +71,7 @@
       for (const name of names) source.addEventListener(name, heard);
       source.onerror = () => {
         if (source && source.readyState === EventSource.CLOSED) source = null;
+        heard(); // without events, the page has to look by itself
       };
     }
 
