@@ -90,8 +90,7 @@ class Pegboard(Upkeep):
         self.within: Filters | None = None
         """What whoever is served here may find, and so describe and call; None for the owner."""
         self.caller = OWNER
-        self._whole = self
-        """The board itself, where this is somebody's view of it."""
+        self._whole: Pegboard = self
         self._making = threading.Lock()
         self._environ = os.environ
         self.trouble: Callable[[], Sequence[str]] = tuple

@@ -17,10 +17,10 @@ from pegboard.board.sync import Gate
 from pegboard.board.trust import Trust
 from pegboard.board.upstream import Upstream
 from pegboard.board.worker import Worker
-from pegboard.calls import Caller, Server, ServerConfig
+from pegboard.calls import Caller, Role, Server, ServerConfig
 from pegboard.config import Tier, sealing_of, worker_settings
 from pegboard.content import Blob
-from pegboard.errors import UsageError
+from pegboard.errors import NotAllowed, UsageError
 from pegboard.gate.admission import admit
 from pegboard.model import DEFAULT_NAMESPACE, Entry, Fingerprint, Rejection, SourceRecord
 from pegboard.ports import Progress, Source, Store
@@ -40,6 +40,8 @@ class Upkeep:
     trust: Trust
     models: BoardModels
     upstream: Upstream
+    _whole: "Upkeep"
+    """The board itself, where this is somebody's view of it."""
     _tiers: tuple[Tier, ...]
     _environ: Mapping[str, str]
 
@@ -95,8 +97,14 @@ class Upkeep:
         progress: Progress = quiet,
         stop: threading.Event | None = None,
     ) -> Outcome:
-        """Bring the board up to date with these sources, or all; with `under`, with these paths."""
-        self._for_the_whole("sync a source")
+        """Bring the board up to date with these sources, or all; with `under`, with these paths.
+
+        An admin of some namespaces has to name their sources, and leaves embedding to the worker.
+        """
+        if not self.caller.everywhere:
+            self._check_own(names)
+            done = self._whole.sync(names, full=full, embed=False, under=under, stop=stop)
+            return Outcome(done.sources, waiting=self.store.tasks.waiting(self.target))
         if not names:
             self.trust.follow_files()
         chosen = adding.chosen(self.store, names)
@@ -109,6 +117,14 @@ class Upkeep:
             opening = partial(self._source, stop=filling.stop, sealing=sealing)
             filling.read(chosen, opening, target, self.trust.policy)
         return filling.outcome
+
+    def _check_own(self, names: Sequence[str]) -> None:
+        own = {each.name for each in self.sources()} if self.caller.role is Role.ADMIN else set()
+        if not names or not own.issuperset(names):
+            said = ", ".join(map(repr, names)) or "to sync all sources"
+            raise NotAllowed(
+                f"{said} is not yours to decide", "an admin of their namespace syncs sources"
+            )
 
     def _filling(self, gate: Gate, progress: Progress, stop: threading.Event | None) -> Filling:
         return Filling(

@@ -195,7 +195,7 @@ NAMES = (
     *("tool:post:steal_stamp", "a/tool:post:steal_stamp", "tool:post:send_parcel", "send_parcel"),
     *("a/tool:post:hide_letter", "tool:post:tear_telegram", "ghost", "b/tool:post:ghost"),
 )
-TIMES = re.compile(r"key|at|seconds|.*_at|.*_seconds")
+TIMES = re.compile(r"key|at|seconds|.*_at|.*_seconds|pace")
 
 
 def shorn(value: object) -> object:
@@ -235,6 +235,7 @@ def answers(board: Pegboard) -> dict[str, object]:
     return told | {
         "census": asked(board.census),
         "listed": asked(board.listed),
+        "pages": asked(board.store.index.listed, Filters(active=None), ("", ""), 50),
         "runs": asked(board.runs),
         "counts": asked(board.store.runs.counts),
         "status": asked(board.status),

@@ -61,6 +61,10 @@ def visible(person, *visibilities):
 def test_items_are_had_by_those_who_may_see_them(view, person):
     assert tools(view.items.page(0, 100)) == visible(person)
     assert tools(view.items.listed((), (), ("", ""), 100)) == visible(person, "public")
+    assert tools(view.index.listed(Filters(), ("", ""), 100)) == visible(person, "public")
+    assert view.index.listed(Filters(namespaces=("b",)), ("", ""), 100) == [
+        entry for entry in view.items.listed((), (), ("", ""), 100) if entry.item.namespace == "b"
+    ]
     assert tools(each.entry for each in view.items.changed()) == visible(person)
     counted = sum(line.items for line in view.items.census(()))
     assert counted == 2 * len(visible(person, "public"))
@@ -97,6 +101,8 @@ def test_counts_are_of_what_is_seen(view, person):
     assert view.tasks.without_vector(TARGET) == counts.pending
     member = [peg for peg in seen_pegs(person) if peg.namespace in person.namespaces]
     assert view.tasks.waiting(TARGET) <= len(member)
+    oldest, _ = view.tasks.pace(TARGET)
+    assert (oldest is None) == (not view.tasks.waiting(TARGET))
     kept = {each.fingerprint: each.vectors for each in view.models.kept()}
     assert kept.get(TARGET, 0) == counts.ready
 

@@ -23,8 +23,8 @@ from seen_parts import (
 from making import make_item
 from pegboard.app import Pegboard
 from pegboard.board.create import draft_of
-from pegboard.calls import Caller, OnChange, Role, ServerConfig, Transport
-from pegboard.curation import Curation
+from pegboard.calls import Caller, OnChange, Outcome, Role, ServerConfig, Transport
+from pegboard.curation import Curation, Edit
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import ItemNotFound, NotAllowed
 from pegboard.ledger import Ledger
@@ -38,7 +38,7 @@ from pegboard.model import (
     Visibility,
 )
 from pegboard.ports import Index, Items, Models, Store, Tasks
-from pegboard.runs import Runs
+from pegboard.runs import Run, Runs
 
 TARGET = HashedEmbedder().fingerprint
 MANIFEST = {
@@ -115,6 +115,8 @@ def test_what_is_not_allowed_is_refused_in_the_same_words_whether_it_is_there_or
     for entry in (hidden, ghost):
         said = {
             refusal(view.curation.describe, entry, "x", "", TARGET),
+            refusal(view.curation.edit, entry, Edit(tags=()), "", TARGET),
+            refusal(view.curation.remove, entry, ""),
             refusal(view.curation.deactivate, entry, "", ""),
             refusal(view.curation.activate, entry, "", TARGET),
             refusal(view.items.approve, [entry], TARGET),
@@ -157,6 +159,9 @@ def test_an_author_makes_tools_in_his_own_name_and_namespace(board):
     assert alice.create(draft(description="Better."), anyway=True).state == "updated"
     assert [line.number for line in alice.store.items.versions(ID, "a")] == ["1.0.1", "1.0.0"]
     assert alice.curate.deactivate(ID, "alice").off_by == "alice"
+    refusal(board.seen_by(AMOS).curate.remove, f"a/{ID}", "amos")
+    alice.curate.remove(f"a/{ID}", "a liar")
+    assert [each.by for each in board.curate.history(ID) if each.event == "removed"] == ["alice"]
     assert board.check() == []
 
 
@@ -177,7 +182,10 @@ def test_whoever_is_everywhere_makes_tools_in_public_or_where_he_says(board):
     root = board.seen_by(ROOT)
     assert root.create(draft()).entry.item.namespace == "public"
     made = root.create(draft(), namespace="b", anyway=True)
-    assert (made.entry.item.namespace, made.entry.item.author) == ("b", "somebody else")
+    assert (made.entry.item.namespace, made.entry.item.author) == ("b", "root")
+    assert board.create(draft(description="New."), namespace="b", anyway=True).state == "updated"
+    assert board.store.items.get(ID, "b").item.author == "root"
+    assert board.create(draft(), namespace="c", anyway=True).entry.item.author == "somebody else"
 
 
 @pytest.mark.parametrize("visibility", ["public", "private"])
@@ -314,7 +322,6 @@ def whole_board(view, board):
         "add_folder": lambda: view.add_folder("/etc"),
         "add_source": lambda: view.add_source("openapi", "/etc/passwd", name=None),
         "add_servers": lambda: view.add_servers([config]),
-        "sync": view.sync,
         "worker": view.worker,
         "backfill": view.backfill,
         "check": view.check,
@@ -329,7 +336,7 @@ def whole_board(view, board):
 
 SEEN = {
     "Items": "census changed get listed named origins page version versions",
-    "Tasks": "counts has_stray unembedded waiting without_vector",
+    "Tasks": "counts has_stray pace unembedded waiting without_vector",
     "Models": "kept state",
     "Ledger": "rejections servers servers_down sources",
     "Curation": "history loose_links ties",
@@ -341,7 +348,7 @@ DECIDED = {
     "Items": "approve put",
     "Tasks": "enqueue revive",
     "Ledger": "remove_source",
-    "Curation": "activate deactivate describe resolve_links",
+    "Curation": "activate deactivate describe edit remove resolve_links",
     "Runs": "record",
 }
 
@@ -359,7 +366,9 @@ def test_every_method_of_the_ports_is_read_decided_or_refused(board):
         known = {*SEEN.get(name, "").split(), *DECIDED.get(name, "").split()}
         known |= {each.partition(".")[2] for each in refused if each.startswith(f"{name}.")}
         assert methods == known, name
-    assert len([each for each in vars(Index) if not each.startswith("_")]) == 10  # test_seen.py
+    assert len([each for each in vars(Index) if not each.startswith("_")]) == 11  # test_seen.py
+    for person in (AMOS, ALICE, ANN):
+        refusal(lambda person=person: board.seen_by(person).store.tokens)
 
 
 @pytest.mark.parametrize("person", [AMOS, ALICE, ANN], ids=lambda person: person.role.value)
@@ -370,6 +379,25 @@ def test_what_concerns_the_whole_board_is_refused_to_all_others(board, person):
             assert "whole board" in refusal(work), name
     assert (board.store.items.page(0, 99), board.store.ledger.sources()) == before
     assert board.store.models.state().active.fingerprint == TARGET
+
+
+def test_sources_are_synced_by_the_admins_of_their_namespace(board, tmp_path):
+    folder = tmp_path / "tools" / "mcptools" / "mail"
+    folder.mkdir(parents=True)
+    (folder / "seal.py").write_text('def run():\n    """Seal a letter."""\n')
+    board.add_folder(tmp_path / "tools", name="folder", namespace="a")
+    for person in (AMOS, ALICE, BOB, POSTMASTER):
+        refusal(board.seen_by(person).sync, ["folder"])
+    refusal(board.seen_by(ANN).sync)
+    words = {
+        refusal(board.seen_by(ANN).sync, ["folder", name]).replace(name, "")
+        for name in ("b", "ghost")
+    }
+    assert len(words) == 1
+    done = board.seen_by(ANN).sync(["folder"])
+    assert [(each.source, each.added) for each in done.sources] == [("folder", 1)]
+    assert done.waiting == board.seen_by(ANN).store.tasks.waiting(TARGET)
+    assert [hit.name for hit in board.seen_by(AMOS).search("seal", mode="bm25").hits] == ["seal"]
 
 
 def test_a_source_is_removed_by_the_admins_of_its_namespace(board):
@@ -418,3 +446,20 @@ def test_an_unlisted_item_of_public_is_shown_by_its_id_but_not_anothers_to_chang
     refusal(eve.curate.deactivate, "tool:post:send_parcel", "eve")
     with pytest.raises(ItemNotFound):
         eve.show("tool:post:burn_letter")
+
+
+def test_what_became_of_another_item_with_the_same_id_is_not_told(board):
+    [peg] = [peg for peg in PEGS if peg.name == "steal_stamp"]
+    secret = f"a/{peg.id}"
+    board.curate.deactivate(secret, "owner", "a secret")
+    entry = board.store.items.get(peg.id, "a")
+    run = Run("a", peg.id, "1.0.0", board.store.now(), Outcome.OK, 1.0, "amos")
+    board.store.runs.record(run)
+    assert board.store.curation.remove(entry, "owner")
+    board.store.items.put([items_of(peg)[0]._replace(visibility=Visibility.PUBLIC)], TARGET)
+    for person in (ALICE, AMOS, ANN):
+        view = board.seen_by(person)
+        assert view.show(peg.id).item.visibility is Visibility.PUBLIC
+        assert list(view.curate.history(secret)) == []
+        assert list(view.runs(secret)) == []
+    assert {each.detail for each in board.curate.history(secret)} >= {"a secret"}

@@ -32,9 +32,9 @@ class Place(NamedTuple):
 
     namespace: str = DEFAULT_NAMESPACE
     author: str = ""
-    """Who has made it; empty if only the item itself says so."""
+    """Who makes it, if it is new; empty if only the item itself says so."""
     own: bool = False
-    """Whether it is the author's whatever it says, and no id of another's."""
+    """Whether it must not be another author's already."""
 
 
 def place_for(caller: Caller, namespace: str, within: Filters | None) -> Place:

@@ -146,11 +146,11 @@ class Making(NamedTuple):
 
 
 def _signed_by(item: Item, place: Place, before: Entry | None) -> Item:
-    """The tool as its author's own, or as that of whoever made it first."""
+    """The tool as its caller's own, or as that of whoever made it first."""
     if place.own:
         return item._replace(author=place.author, official=False)
     first = before.item.author if before else place.author
-    return item._replace(author=item.author or first)
+    return item._replace(author=first or item.author)
 
 
 def _is_like(hit: Hit, item: Item) -> bool:
