@@ -40,7 +40,7 @@ WANTED = "text__count_words,slugify_title,mcptools:odd:explode,nothing,class,shr
 TYPESCRIPT = """
 import { ApprovalNeeded, ToolError, callTool, configure, tools } from "./tools.ts";
 
-declare const process: { argv: string[] };
+declare const process: { argv: string[]; env: { [name: string]: string } };
 declare const console: { log(text: string): void };
 const strange = process.argv[2] ?? "";
 
@@ -78,6 +78,7 @@ for (const kind of ["html", "cut", "list", "redirect", "slow"]) {
   found[kind] = await told(() => tools.odd.nothing({ text: "x" }));
 }
 configure({ gateway: `${strange}/echo`, seconds: 60 });
+process.env["PEGBOARD_TOKEN"] = "from the environment\\n";
 found["token"] = await told(() => tools.odd.nothing({ text: "x" }));
 configure({ token: "another" });
 found["other"] = await told(() => tools.odd.nothing({ text: "x" }));
@@ -88,6 +89,7 @@ console.log(JSON.stringify(found));
 
 PYTHON = """
 import json
+import os
 import sys
 from collections.abc import Callable
 from typing import Any, cast
@@ -128,6 +130,7 @@ for kind in ("html", "cut", "list", "redirect", "slow"):
     configure(gateway=f"{strange}/{kind}/", seconds=0.5 if kind == "slow" else 60)
     found[kind] = told(lambda: tools.odd.nothing(text="x"))
 configure(gateway=f"{strange}/echo", seconds=60)
+os.environ["PEGBOARD_TOKEN"] = "from the environment\\n"
 found["token"] = told(lambda: tools.odd.nothing(text="x"))
 configure(token="another")
 found["other"] = told(lambda: tools.odd.nothing(text="x"))
@@ -252,7 +255,7 @@ def found(request, gateway, strange, tmp_path_factory):
     done = subprocess.run(
         [*command, strange[0]],
         cwd=folder,
-        env={"PATH": os.environ["PATH"], "PEGBOARD_TOKEN": "from the environment\n"},
+        env={"PATH": os.environ["PATH"]},
         capture_output=True,
         text=True,
         timeout=100,
