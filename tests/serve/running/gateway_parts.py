@@ -140,6 +140,7 @@ class Wire:
     """One connection, byte by byte."""
 
     def __init__(self, port: int, receive_buffer: int = 0) -> None:
+        self._host = f"Host: 127.0.0.1:{port}\r\n"
         self.socket = socket.socket()
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
@@ -147,7 +148,9 @@ class Wire:
         self.socket.connect(("127.0.0.1", port))
 
     def send(self, text: str | bytes) -> None:
-        self.socket.sendall(text.encode() if isinstance(text, str) else text)
+        if isinstance(text, str):
+            text = text.replace("Host: 127.0.0.1\r\n", self._host).encode()
+        self.socket.sendall(text)
 
     def answer(self) -> tuple[int, dict[str, str], bytes]:
         """Status, headers and body of the next answer."""

@@ -27,7 +27,7 @@ def test_it_serves_and_ends_well_whoever_is_connected(served):
         wire(process.port) as used,
     ):
         half.send("GET /healthz HTTP/1.1\r\nHost:")
-        used.send(get("/search?q=send+mail", Authorization="Bearer sesame"))
+        used.send(get("/search?q=send+mail", Cookie="key=sesame"))
         status, _, body = used.answer()
         assert (status, json.loads(body)["hits"][0]["name"]) == (200, "send_mail")
         used.send(get("/no/such/path%0Aforged"))
