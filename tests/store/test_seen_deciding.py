@@ -26,7 +26,7 @@ from pegboard.board.create import draft_of
 from pegboard.calls import Caller, OnChange, Outcome, Role, ServerConfig, Transport
 from pegboard.curation import Curation, Edit
 from pegboard.embed.hashed import HashedEmbedder
-from pegboard.errors import ItemNotFound, NotAllowed
+from pegboard.errors import ItemHeld, ItemNotFound, NotAllowed
 from pegboard.ledger import Ledger
 from pegboard.model import (
     CREATED,
@@ -463,3 +463,20 @@ def test_what_became_of_another_item_with_the_same_id_is_not_told(board):
         assert list(view.curate.history(secret)) == []
         assert list(view.runs(secret)) == []
     assert {each.detail for each in board.curate.history(secret)} >= {"a secret"}
+
+
+def test_that_something_is_held_back_is_told_to_those_who_see_it(board):
+    [peg] = [peg for peg in PEGS if peg.name == "send_telegram"]
+    changed = items_of(peg, "It worked.")[0]._replace(source="b")
+    board.store.items.put([changed], TARGET, on_change=OnChange.HOLD)
+    for ask in ("show", "call"):
+        given = ({},) if ask == "call" else ()
+        with pytest.raises(ItemHeld):
+            getattr(board.seen_by(BOB), ask)(peg.name, *given)
+        said = set()
+        for name in (peg.name, "ghost"):
+            with pytest.raises(ItemNotFound) as caught:
+                getattr(board.seen_by(ALICE), ask)(name, *given)
+            said.add(str(caught.value).replace(name, "NAME"))
+        assert len(said) == 1
+    board.close()
