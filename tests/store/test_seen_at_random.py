@@ -99,7 +99,7 @@ def told(store, caller, query):
         return found | {str(n): asked(board.show, f"x:y:{n}") for n in range(7)}
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(boards(), people.filter(bool), st.lists(spaces, unique=True, max_size=2), texts)
 def test_no_board_tells_of_what_is_not_for_the_caller(items, subject, namespaces, query):
     caller = Caller(subject, tuple(namespaces))
