@@ -77,6 +77,15 @@ class Here:
         self.server = Serving(self.gateway, self._ready.set, logged=False)
         asyncio.run(serve_http(self.server, self.sock))
 
+    @property
+    def limits(self) -> Any:
+        """What holds requests to their bounds: behind what counts them and the guard."""
+        return self.server.config.loaded_app._app._app
+
+    @property
+    def state(self) -> Any:
+        return self.limits._app.state
+
     def client(self, token: str = "", **options: Any) -> httpx2.Client:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         return httpx2.Client(base_url=self.url, headers=headers, timeout=BOUND, **options)
@@ -140,7 +149,7 @@ class Wire:
     """One connection, byte by byte."""
 
     def __init__(self, port: int, receive_buffer: int = 0) -> None:
-        self._host = f"Host: 127.0.0.1:{port}\r\n"
+        self._host = f"Host: 127.0.0.1:{port}\r\n".encode()
         self.socket = socket.socket()
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
@@ -148,9 +157,8 @@ class Wire:
         self.socket.connect(("127.0.0.1", port))
 
     def send(self, text: str | bytes) -> None:
-        if isinstance(text, str):
-            text = text.replace("Host: 127.0.0.1\r\n", self._host).encode()
-        self.socket.sendall(text)
+        sent = text.encode() if isinstance(text, str) else text
+        self.socket.sendall(sent.replace(b"Host: 127.0.0.1\r\n", self._host))
 
     def answer(self) -> tuple[int, dict[str, str], bytes]:
         """Status, headers and body of the next answer."""

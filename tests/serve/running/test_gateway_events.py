@@ -185,13 +185,13 @@ def test_streams_have_a_bound_for_each_caller_and_leave_nothing_behind(here, mon
         other = Listening(here, "b")
         other.next("status")
         assert "pegboard_event_streams 3" in admin.get("/metrics").text
-        here.gateway.sign_in._sign_in.callers.clear()
-        here.gateway.sign_in._sign_in.callers["all"] = ALL
+        here.gateway.sign_in.within.callers.clear()
+        here.gateway.sign_in.within.callers["all"] = ALL
         here.gateway.board_changed()
         for each in (*streams, other):
             assert each.ended()
         assert "pegboard_event_streams 0" in admin.get("/metrics").text
-    hub = here.server.config.loaded_app._app._app.state.events
+    hub = here.state.events
     here.gateway.board_changed()
     until(lambda: hub._looking.done(), "nobody looks any more")
 

@@ -90,7 +90,7 @@ def test_what_is_no_request_gets_no_further(here, sent):
 
 
 def test_a_body_that_does_not_come_is_given_up(here, monkeypatch):
-    gate = here.server.config.loaded_app._app
+    gate = here.limits
     monkeypatch.setattr(gate, "_bounds", gate._bounds._replace(body_seconds=0.2))
     with wire(here.port) as client:
         client.send(post("{", Content_Length="100"))

@@ -314,7 +314,7 @@ def test_the_caller_who_was_idle_longest_makes_room(here, tokens, monkeypatch):
             assert begun.status_code == 200
             headers = {"Mcp-Session-Id": begun.headers["mcp-session-id"]}
             assert client.delete("/mcp", headers=headers).status_code == 200
-    host = here.server.config.loaded_app._app._app.state.mcp
+    host = here.state.mcp
     assert [caller.subject for caller in host._hosted] == ["guest2", "guest3"]
 
 
