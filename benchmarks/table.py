@@ -334,6 +334,17 @@ def typed_clients(result: Result) -> list[str]:
     return [*table(["typed clients", ""], rows), "", *checks(result)]
 
 
+def random_requests(result: Result) -> list[str]:
+    rows = [
+        ["requests, of so many clients", f"{result['requests']:,} of {result['clients']}"],
+        ["share that was done", result["done"]],
+        *([f"{name}", f"{result[name]:,}"] for name in ("made", "removed", "edited")),
+    ]
+    statuses = [[status, f"{count:,}"] for status, count in result["statuses"].items()]
+    lines = [*table(["", ""], rows), "", *table(["status", "answers"], statuses)]
+    return [*lines, "", *checks(result)]
+
+
 OPENAPI_FIGURES = (
     "ms an operation, without embedding",
     "ms an operation, embedding",
@@ -359,6 +370,7 @@ TABLES: dict[str, Callable[[Result], list[str]]] = {
     "run_python": run_python,
     "mcp_ingest": mcp_ingest,
     "mcp_load": mcp_load,
+    "random_requests": random_requests,
     "openapi_ingest": openapi_ingest,
     "typed_clients": typed_clients,
     "context_cost": context_cost,

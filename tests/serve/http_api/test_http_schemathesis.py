@@ -44,6 +44,11 @@ include-path-regex = "/runtime/"
 phases.coverage.enabled = false
 checks.positive_data_acceptance.enabled = false
 
+# What does not end, or speaks another protocol, has tests of its own.
+[[operations]]
+include-path = ["/events", "/mcp"]
+enabled = false
+
 # These are the same handlers as under /tools.
 [[operations]]
 include-path-regex = "/items/.id./"

@@ -254,6 +254,7 @@ ROUTES = (
         "What changes while you watch: `status` and, where items are named, `item`.",
         watch,
         query=EventsQuery,
+        answer={"type": "string"},
         media_type=MEDIA_TYPE,
     ),
 )

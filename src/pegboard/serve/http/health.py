@@ -138,8 +138,27 @@ def _of_board(board: Pegboard) -> Iterable[Family]:
     yield from found
 
 
+GROUP = "health"
+ALIVE = {"type": "object", "properties": {"status": {"const": "ok"}}, "required": ["status"]}
+READY = {
+    "type": "object",
+    "properties": {
+        "status": {"enum": ["ready", "not_ready"]},
+        "reasons": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["status"],
+}
 ROUTES = (
-    Route("GET", "/healthz", "alive", "Whether the process answers.", alive, role=None),
+    Route(
+        "GET",
+        "/healthz",
+        "alive",
+        "Whether the process answers.",
+        alive,
+        role=None,
+        answer=ALIVE,
+        group=GROUP,
+    ),
     Route(
         "GET",
         "/readyz",
@@ -147,7 +166,9 @@ ROUTES = (
         "Whether the board answers and its model can be used; 503 with codes if not.",
         ready,
         role=None,
+        answer=READY,
         statuses=(200, 503),
+        group=GROUP,
     ),
     Route(
         "GET",
@@ -156,6 +177,8 @@ ROUTES = (
         "Numbers about requests, searches, calls and the board, for Prometheus.",
         tell_metrics,
         role=Role.ADMIN,
+        answer={"type": "string"},
         media_type=MEDIA_TYPE,
+        group=GROUP,
     ),
 )

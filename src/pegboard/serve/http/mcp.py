@@ -176,8 +176,24 @@ class Speaking(Response):
 
 
 ABOUT = "Speak MCP over streamable HTTP, in either era of the protocol."
+STREAM = Route(
+    "GET",
+    "/mcp",
+    "mcp_listen",
+    ABOUT,
+    speak,
+    answer={"type": "string"},
+    media_type="text/event-stream",
+    group="mcp",
+)
 ROUTES = (
-    Route("POST", "/mcp", "mcp", ABOUT, speak),
-    Route("GET", "/mcp", "mcp_listen", ABOUT, speak, media_type="text/event-stream"),
-    Route(HTTPMethod.DELETE, "/mcp", "mcp_end", ABOUT, speak),
+    STREAM._replace(
+        method="POST",
+        name="mcp",
+        answer={"type": "object"},
+        media_type="application/json",
+        statuses=(200, 202),
+    ),
+    STREAM,
+    STREAM._replace(method=HTTPMethod.DELETE, name="mcp_end", answer=None),
 )
