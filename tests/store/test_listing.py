@@ -5,7 +5,7 @@ import pytest
 from making import entry_of, make_item, retire
 from pegboard.board.listing import listed
 from pegboard.model import Filters, Kind, ToolType, Visibility
-from pegboard.store.sqlite.index import SQL, _filter_params
+from pegboard.store.sqlite.index import SQL
 
 ITEMS = [
     make_item("a", category="x", tags=("red",), tool_type=ToolType.PYTHON),
@@ -81,7 +81,8 @@ def test_a_page_can_begin_anywhere(filled, after):
 
 def test_a_page_is_read_in_the_order_of_an_index(sqlite_store):
     sqlite_store.items.put(ITEMS, None)
-    params = _filter_params(Filters(tags=("red",))) | {"id": "", "namespace": "", "limit": 5}
+    filters = sqlite_store.index._params(Filters(tags=("red",)))
+    params = filters | {"id": "", "namespace": "", "limit": 5}
     plan = sqlite_store.database.rows("EXPLAIN QUERY PLAN " + SQL["listed"], params)
     told = [row[3] for row in plan]
     assert told[0] == "SEARCH i USING INDEX items_id (id>?)"
