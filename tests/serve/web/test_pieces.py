@@ -109,6 +109,11 @@ def test_markdown_comes_to_its_blocks():
     ]
 
 
+def test_front_matter_is_no_part_of_a_document():
+    assert kinds("---\ntitle: x\n---\n\nText\n") == [("text", "Text")]
+    assert kinds("---\nnever ended") == [("rule", ""), ("text", "never ended")]
+
+
 def test_in_a_line_code_stress_and_plain_links_are_told_apart():
     [block] = blocks("`a*b` **bold** *soft* [guide](https://a.example/x) 2 * 3 * 4")
     told = [(span.kind, span.text) for span in block.spans if span.kind]

@@ -26,6 +26,7 @@ _INLINE = re.compile(
     r"|(?<![\w*])\*(?P<stress>[^*\s](?:[^*]{0,1000}[^*\s])?)\*(?![\w*])"
     r"|<(?P<bare>https?://[^\s<>]{1,1000})>"
 )
+_FRONT = re.compile(r"\A---[ \t]*\n.*?^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _SAFE = re.compile(r"(?:https?://|mailto:)[^\s\"'<>\\]+", re.IGNORECASE)
 
 
@@ -47,8 +48,9 @@ class Block(NamedTuple):
 
 
 def blocks(text: str) -> tuple[Block, ...]:
+    """Of what stands in the text; what stands before it, between lines of `---`, is no part."""
     found = list[Block]()
-    for block in _blocks(text[:MOST_READ].splitlines()):
+    for block in _blocks(_FRONT.sub("", text[:MOST_READ], count=1).splitlines()):
         if len(found) == MOST_BLOCKS:
             break
         found.append(block)
