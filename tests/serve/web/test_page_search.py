@@ -171,6 +171,7 @@ def test_queries_in_other_scripts_and_directions_are_answered(page):
     for query in ("发送消息", "שלח הודעה", "🦄"):
         page.goto("/ui/")
         page.get_by_role("searchbox").fill(query)
+        expect(page).to_have_title(f"{query} · Pegboard")
         expect(page.locator("[data-summary]")).not_to_be_empty()
         expect(page.get_by_role("searchbox")).to_have_value(query)
 
