@@ -2,8 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Tests wait as much as they compute: two at a time, and those of one file one after another.
-TOGETHER := -n 2 --dist loadfile
+# Tests wait more than they compute: three at a time, and those of one file one after another.
+TOGETHER := -n 3 --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help parts demo test check format bench model clean
