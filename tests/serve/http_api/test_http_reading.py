@@ -162,6 +162,7 @@ def test_a_method_that_a_path_does_not_take_is_told_those_it_takes(api):
         "/tools/greet": "DELETE, GET, HEAD, OPTIONS, PATCH",
         "/tools/greet/call": "OPTIONS, POST",
         "/healthz": "GET, HEAD, OPTIONS",
+        "/events": "GET, OPTIONS",
     }.items():
         for method in ("PUT", "TRACE", "BREW"):
             found = api.ask(method, path)
@@ -170,6 +171,7 @@ def test_a_method_that_a_path_does_not_take_is_told_those_it_takes(api):
         options = api.ask("OPTIONS", path, who="")
         assert (options.status, options.headers["allow"], options.content) == (204, allow, b"")
     assert api.ask("GET", "/tools/greet/call").status == 405
+    assert api.send("HEAD", "/events").status == 405
 
 
 def test_head_is_answered_as_get_without_the_content(api):

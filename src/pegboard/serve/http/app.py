@@ -25,6 +25,8 @@ from pegboard.serve.http.table import Asked, Route, Wanted
 
 log = logging.getLogger(__name__)
 
+STREAM = "text/event-stream"
+
 
 def make_app(
     gateway: Gateway,
@@ -59,12 +61,14 @@ class Place(BaseRoute):
         self.path = routes[0].path
         self._pattern = pattern(self.path)
         self._routes = {route.method: route for route in routes}
+        got = self._routes.get("GET")
+        if got is not None and got.media_type != STREAM:  # a stream has no end to be told of
+            self._routes["HEAD"] = got
         self._gateway = gateway
 
     @property
     def allow(self) -> str:
-        head = ["HEAD"] if "GET" in self._routes else []
-        return ", ".join(sorted([*self._routes, *head, "OPTIONS"]))
+        return ", ".join(sorted([*self._routes, "OPTIONS"]))
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         found = self._pattern.fullmatch(spelled(scope)) if scope["type"] == "http" else None
@@ -78,8 +82,7 @@ class Place(BaseRoute):
         await response(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response:
-        method = "GET" if request.method == "HEAD" else request.method
-        route = self._routes.get(method)
+        route = self._routes.get(request.method)
         try:
             if route is None:
                 return self._without_route(request)
@@ -93,7 +96,7 @@ class Place(BaseRoute):
         except ClientDisconnect:
             return Response(status_code=400)  # which nobody hears
         except Exception:
-            log.exception("%s %s failed in a way that is not known", method, self.path)
+            log.exception("%s %s failed in a way that is not known", request.method, self.path)
             return unexpected()
 
     def _without_route(self, request: Request) -> Response:
