@@ -1,9 +1,11 @@
 """Saved `tools/list` answers as real MCP servers again: all in one process, on one free port.
 
 Each file becomes a server of its own over streamable HTTP, at /NAME/mcp. It lists its tools in
-pages, and answers a call with the name and the arguments it was called with.
+pages, and answers a call with the name and the arguments it was called with; a stuck one never
+answers any.
 """
 
+import asyncio
 import json
 import socket
 import subprocess
@@ -28,6 +30,7 @@ from starlette.applications import Starlette
 from pegboard.calls import ServerConfig, Transport
 
 PAGE = 20
+STUCK = "stuck"
 HOST = "127.0.0.1"
 SECONDS = 30
 """For a server to start, and to stop."""
@@ -45,9 +48,9 @@ def dumps(folder: Path) -> dict[str, list[Definition]]:
 
 
 @contextmanager
-def replaying(folder: Path) -> Iterator[dict[str, str]]:
+def replaying(folder: Path, *, stuck: bool = False) -> Iterator[dict[str, str]]:
     """The servers of this folder while inside: their addresses by their names."""
-    command = [sys.executable, __file__, str(folder.resolve())]
+    command = [sys.executable, __file__, str(folder.resolve()), *([STUCK] if stuck else [])]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         said = child.stdout.readline() if child.stdout else ""
@@ -68,7 +71,9 @@ def configs(urls: dict[str, str]) -> list[ServerConfig]:
     return [ServerConfig(name, Transport.HTTP, url=url) for name, url in urls.items()]
 
 
-def server(name: str, definitions: Sequence[Definition]) -> Server[dict[str, object]]:
+def server(
+    name: str, definitions: Sequence[Definition], *, stuck: bool = False
+) -> Server[dict[str, object]]:
     tools = [Tool.model_validate(each) for each in definitions]
 
     async def list_tools(
@@ -80,6 +85,8 @@ def server(name: str, definitions: Sequence[Definition]) -> Server[dict[str, obj
         return ListToolsResult(tools=tools[begin:end], next_cursor=more)
 
     async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
+        if stuck:
+            await asyncio.Event().wait()
         called = {"name": params.name, "arguments": params.arguments}
         return CallToolResult(content=[TextContent(text=json.dumps(called))])
 
@@ -116,7 +123,9 @@ def quiet_server(app: Starlette) -> uvicorn.Server:
 
 
 def main() -> None:
-    servers = {name: server(name, tools) for name, tools in dumps(Path(sys.argv[1])).items()}
+    stuck = STUCK in sys.argv[2:]
+    listed = dumps(Path(sys.argv[1]))
+    servers = {name: server(name, tools, stuck=stuck) for name, tools in listed.items()}
     port, address = listening()
     print(json.dumps({name: f"{address}/{name}/mcp" for name in servers}), flush=True)
     quiet_server(application(servers)).run(sockets=[port])

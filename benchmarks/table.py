@@ -26,6 +26,9 @@ def main() -> None:
     if "postgres_scale" in found:
         page = HERE.parent / "docs" / "scale.md"
         fill(page, "postgres_scale", ["", *postgres_scale(found["postgres_scale"]), ""])
+    if "serve_load" in found:
+        page = HERE.parent / "docs" / "serve.md"
+        fill(page, "serve_load", ["", *served_rows(found["serve_load"]), ""])
     fill(HERE.parent / "README.md", "summary", summary(found))
 
 
@@ -230,6 +233,27 @@ def mcp_load(result: Result) -> list[str]:
     return [*lines, "", *checks(result)]
 
 
+def serve_load(result: Result) -> list[str]:
+    return [*served_rows(result), "", *checks(result)]
+
+
+def served_rows(result: Result) -> list[str]:
+    both = ("served", "in process")
+    rates, spent, beside = (
+        result["searches a second"],
+        result["processor"],
+        result["beside slow clients"],
+    )
+    rows = [["searches a second", *(rates[way] for way in both), beside["searches a second"]]]
+    rows += [
+        [f"{share}, ms", *(result["ms"][way][share] for way in both), beside["ms"][share]]
+        for share in ("p50", "p95", "p99")
+    ]
+    rows += [[name, *(spent[way][name] for way in both), ""] for name in spent["served"]]
+    threads = f"in process, {result['threads in process']} threads"
+    return table(["", "served", threads, "served beside slow clients"], rows)
+
+
 def context_cost(result: Result) -> list[str]:
     return [*context_rows(result), "", *checks(result)]
 
@@ -371,6 +395,7 @@ TABLES: dict[str, Callable[[Result], list[str]]] = {
     "mcp_ingest": mcp_ingest,
     "mcp_load": mcp_load,
     "random_requests": random_requests,
+    "serve_load": serve_load,
     "openapi_ingest": openapi_ingest,
     "typed_clients": typed_clients,
     "context_cost": context_cost,

@@ -1,4 +1,4 @@
-"""An agent of pydantic-ai whose model follows a script. Its arguments: the server's command."""
+"""An agent of pydantic-ai whose model follows a script. Its arguments: the command, or the URL."""
 
 import asyncio
 import json
@@ -31,8 +31,10 @@ def scripted(messages, info):
 
 
 async def main() -> None:
-    command = StdioTransport(sys.argv[1], sys.argv[2:], env=dict(os.environ))
-    board = MCPToolset(command, include_instructions=True)
+    first, *rest = sys.argv[1:]
+    is_url = first.startswith("http")
+    server = first if is_url else StdioTransport(first, rest, env=dict(os.environ))
+    board = MCPToolset(server, include_instructions=True)
     agent = Agent(FunctionModel(scripted), toolsets=[board])
     async with agent:
         answer = await agent.run("Please note that we need milk.")

@@ -1,15 +1,17 @@
 """The leg of meaning: the query is embedded, and what is near it looked up, beside the words."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from pegboard.board.patience import Beside, Overdue, Patience
 from pegboard.errors import EmbeddingError
 from pegboard.model import Filters, Fingerprint, Leg, LegHit, Vector, WordHits, WordQuery
 from pegboard.ports import Embedder, Store
+
+R = TypeVar("R")
 
 
 class Words(NamedTuple):
@@ -92,7 +94,7 @@ class Meaning:
     def scores(self, keys: Sequence[int]) -> Looked:
         """How near these are, while others are still looked for."""
         try:
-            if not keys or self._vector.exception(self._left) is not None:
+            if not keys or self._waited(self._vector.exception) is not None:
                 return Looked()
         except TimeoutError:
             return Looked()
@@ -104,7 +106,7 @@ class Meaning:
     def wait(self) -> Meant | None:
         """None if there is no vector, or none in time; the notices say why."""
         try:
-            meant = self._begun.result(self._left)
+            meant = self._waited(self._begun.result)
         except EmbeddingError as error:
             self.notices.append(f"searched by words only: {error.message}")
             return None
@@ -113,9 +115,8 @@ class Meaning:
             return None
         return meant if meant.near is not None else self._with_near(meant)
 
-    @property
-    def _left(self) -> float | None:
-        return self._patience.left if self._patience else None
+    def _waited(self, wait: Callable[[float | None], R]) -> R:
+        return self._patience.wait(wait) if self._patience else wait(None)
 
     def _give_up(self) -> None:
         self.late = True

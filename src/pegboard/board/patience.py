@@ -4,6 +4,8 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
 from typing import ParamSpec, TypeVar
 
 from pegboard.answers import Answer
@@ -11,10 +13,17 @@ from pegboard.answers import Answer
 P = ParamSpec("P")
 R = TypeVar("R")
 
-MOST_LATE = 8
+MOST_LATE = 4
 """When so many that nobody waits for are still at work, no more is begun."""
 
 CLOSE_SECONDS = 1.0
+SOON_SECONDS = 0.05
+"""A wait that is over by then is none."""
+
+elsewhere: ContextVar[Callable[[], AbstractContextManager[None]]] = ContextVar(
+    "elsewhere", default=nullcontext
+)
+"""What a thread is inside of while it waits long: whoever has few of them may begin another one."""
 
 
 class Overdue(Exception):
@@ -24,12 +33,12 @@ class Overdue(Exception):
 class Beside(ThreadPoolExecutor):
     """Threads that work beside those of the searches.
 
-    A model that hangs keeps its thread. So there are more threads than searches use, and when too
-    many have been waited for in vain the next is not begun: searches go on without, at once.
+    A model that hangs keeps its thread, so for each that nobody waits for there is another one.
+    When too many have been waited for in vain, no more is begun: searches go on without, at once.
     """
 
     def __init__(self, threads: int, most_late: int = MOST_LATE) -> None:
-        super().__init__(threads + most_late, "pegboard-search")
+        super().__init__(threads, "pegboard-search")
         self._most_late = most_late
         self._late = 0
         self._open = 0
@@ -56,6 +65,7 @@ class Beside(ThreadPoolExecutor):
     def _count(self, more: int) -> None:
         with self._change:
             self._late += more
+            self._max_workers += more
 
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> "Future[R]":
         begun = super().submit(fn, *args, **kwargs)
@@ -88,3 +98,11 @@ class Patience:
     @property
     def left(self) -> float:
         return max(self._deadline - time.monotonic(), 0.0)
+
+    def wait(self, wait: Callable[[float], R]) -> R:
+        """What comes of a wait that takes its seconds; raises `TimeoutError` at the end of them."""
+        try:
+            return wait(min(self.left, SOON_SECONDS))
+        except TimeoutError:
+            with elsewhere.get()():
+                return wait(self.left)

@@ -155,6 +155,9 @@ def serve(
 
     logging.basicConfig(level=logging.WARNING, format="pegboard: %(message)s")
     logging.getLogger("pegboard.requests").setLevel(logging.INFO if logged else logging.WARNING)
+    # Of what it warns, the gateway's answers tell; of clients that left, nobody wants to know.
+    logging.getLogger("mcp").setLevel(logging.ERROR)
+    logging.getLogger("mcp.client").setLevel(logging.CRITICAL)
     said = {"serve__host": host, "serve__port": port, "serve__loopback": "admin" * opened}
     flags = {name: value for name, value in said.items() if value not in (None, "")}
     with Pegboard.open(board, create=board is None, **flags) as pegboard:

@@ -1,8 +1,10 @@
 """What an entry in a face's table of tools is made of."""
 
+import asyncio
 import os
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -18,6 +20,7 @@ from mcp_types import (
 )
 
 from pegboard.app import Pegboard
+from pegboard.board.patience import elsewhere
 from pegboard.calls import Role
 from pegboard.content import Json
 from pegboard.errors import BoardBusy
@@ -31,6 +34,8 @@ THREADS = min((os.cpu_count() or 2) + 2, 16)
 
 WAITING = 32
 """Threads that wait for servers."""
+MOST_ELSEWHERE = 64
+"""Searches that wait for a model while others go on."""
 MOST_LEFT = 32
 """When so many that were given up are still at work, the board does not answer, and is let be."""
 
@@ -41,9 +46,12 @@ class Threads:
     def __init__(self) -> None:
         self._limiter = anyio.CapacityLimiter(THREADS)
         self._waiting = anyio.CapacityLimiter(WAITING)
-        self._searching = anyio.CapacityLimiter(WAITING)
+        self._searching = anyio.CapacityLimiter(THREADS)
         self._running = 0
         self._left = 0
+        self._elsewhere = 0
+        """How many searches wait for a model."""
+        self._loop: asyncio.AbstractEventLoop
         self._change = threading.Condition()
 
     async def run(self, work: Callable[[], R]) -> R:
@@ -55,8 +63,27 @@ class Threads:
         return await self._run(work, abandon=True, limiter=self._waiting)
 
     async def run_search(self, work: Callable[[], R]) -> R:
-        """As `run`, for what may wait for a model: only other searches wait with it."""
+        """As `run`, for what may wait for a model: while one does, another may begin."""
+        self._loop = asyncio.get_running_loop()
+        elsewhere.set(self._while_waiting)
         return await self._run(work, abandon=True, limiter=self._searching)
+
+    @contextmanager
+    def _while_waiting(self) -> Iterator[None]:
+        """In the thread of a search that waits."""
+        loop = self._loop
+        with suppress(RuntimeError):  # the loop is closed, and nobody begins any more
+            loop.call_soon_threadsafe(self._make_room, 1)
+        try:
+            yield
+        finally:
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(self._make_room, -1)
+
+    def _make_room(self, more: int) -> None:
+        """In the event loop."""
+        self._elsewhere += more
+        self._searching.total_tokens = THREADS + min(self._elsewhere, MOST_ELSEWHERE)
 
     async def run_to_end(self, work: Callable[[], R]) -> R:
         """Finished even if the caller is cancelled meanwhile."""

@@ -61,9 +61,10 @@ def test_searches_that_wait_for_a_model_keep_nobody_else_waiting(service, open_b
         assert {each.result(BOUND).status_code for each in waiting} == {200}
 
 
-def test_fifty_searches_that_wait_in_vain_do_not_stop_the_next(here, service):
+def test_fifty_searches_that_wait_in_vain_do_not_stop_the_next(service, open_board):
+    board = open_board(serve__search_seconds=2.0, serve__requests_per_minute=0)
     service.always = hangs
-    with here.client() as client, ThreadPoolExecutor(50) as many:
+    with Here(board) as here, here.client() as client, ThreadPoolExecutor(50) as many:
         waiting = [many.submit(client.get, "/search?q=send+mail") for _ in range(50)]
         found = [each.result(BOUND) for each in waiting]
         assert {each.status_code for each in found} <= {504, 200}

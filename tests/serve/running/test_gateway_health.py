@@ -2,6 +2,7 @@
 
 import re
 import threading
+from pathlib import Path
 
 import pytest
 from gateway_parts import BOUND, Here, Tokens, until
@@ -141,6 +142,15 @@ def test_metrics_can_be_read_and_have_no_words_of_callers(here):
         assert line in lines
     named = {line.split()[2] for line in lines if line.startswith("# TYPE")}
     assert {"process_resident_memory_bytes", "process_cpu_seconds_total"} <= named
+
+
+def test_every_number_is_in_the_documents_and_no_other(here):
+    page = (Path(__file__).parents[3] / "docs" / "serve.md").read_text("utf-8")
+    rows = [line for line in page.splitlines() if line.startswith(("| `pegboard_", "| `process_"))]
+    named = {name for row in rows for name in re.findall(r"`([a-z_]+)`", row.split("|")[1])}
+    with here.client("all") as client:
+        told = re.findall(r"^# TYPE (\S+)", client.get("/metrics").text, re.MULTILINE)
+    assert named == set(told)
 
 
 def test_a_board_that_is_away_leaves_the_other_metrics(here, board, monkeypatch):

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from gateway_parts import BOUND, Here, Tokens
+from gateway_parts import BOUND, Here, Tokens, until
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult, ToolListChangedNotification
@@ -303,6 +303,17 @@ def test_sessions_have_a_bound_and_idle_ones_are_no_burden(here, monkeypatch):
         session = statuses[0].headers["mcp-session-id"]
         assert client.delete("/mcp", headers={"Mcp-Session-Id": session}).status_code == 200
         assert client.post("/mcp", json=HELLO, headers=ACCEPT).status_code == 200
+
+
+def test_a_session_that_nobody_uses_ends(here, monkeypatch):
+    monkeypatch.setattr(mcp, "IDLE_SECONDS", 0.05)
+    with here.client("reader") as client:
+        session = client.post("/mcp", json=HELLO, headers=ACCEPT).headers["mcp-session-id"]
+        host = here.server.config.loaded_app._app._app.state.mcp
+        until(lambda: host.hosted(READER).sessions.open == 0, "it ended")
+        ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+        headers = ACCEPT | {"Mcp-Session-Id": session}
+        assert client.post("/mcp", json=ping, headers=headers).status_code == 404
 
 
 def test_the_caller_who_was_idle_longest_makes_room(here, tokens, monkeypatch):

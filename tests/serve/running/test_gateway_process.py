@@ -11,12 +11,14 @@ import pytest
 from gateway_parts import BOUND, Here, Process, Tokens, fill, get, until, wire
 
 from embedding_server import hangs, running_server
+from making import make_item
+from pegboard.app import Pegboard
 from pegboard.errors import UsageError
 from pegboard.serve.http.running import listening, url_of
 
 
-def test_it_serves_and_ends_well_whoever_is_connected(served):
-    """Streams end with it, idle connections do not keep it, and requests were logged."""
+def test_it_serves_and_ends_well_whoever_is_connected(served, small_board):
+    """Changes are told, streams end with it, idle connections do not keep it; all is logged."""
     process = served("--open", "--log")
     url = process.ready()
     with (
@@ -33,7 +35,10 @@ def test_it_serves_and_ends_well_whoever_is_connected(served):
         used.send(get("/no/such/path%0Aforged"))
         assert used.answer()[0] == 404
         lines = events.iter_lines()
-        assert next(lines).startswith("retry")
+        assert next(line for line in lines if line.startswith("data:")).count('"total":4')
+        with Pegboard.open(small_board) as board:  # another process than the one that serves
+            board.store.items.put([make_item("fly_kite")], board.target)
+        assert next(line for line in lines if line.startswith("data:")).count('"total":5')
         process.signal(signal.SIGTERM)
         for _ in lines:  # to its end, which is a proper one
             pass

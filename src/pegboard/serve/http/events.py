@@ -163,8 +163,9 @@ class Events:
 def told_status(board: Pegboard) -> tuple[str, bool]:
     """The counts as this board shows them, and whether they may soon be others."""
     found = board.status()
+    trouble = found.model.startswith("unavailable:") and not board.caller.everywhere
     said = {
-        "model": found.model,
+        "model": "unavailable" if trouble else found.model,
         "embeddings": found.embeddings,
         "building": found.building,
         "waiting": found.waiting,

@@ -73,9 +73,12 @@ class Hosted:
 
     async def _keep(self) -> None:
         """The sessions have to be opened and closed in one and the same task."""
-        async with self.sessions.run():
-            self._ready.set()
-            await asyncio.Event().wait()
+        try:
+            async with self.sessions.run():
+                self._ready.set()
+                await asyncio.Event().wait()
+        finally:
+            self._ready.set()  # nobody is to wait for what has ended
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._ready.wait()
