@@ -114,6 +114,7 @@ bench: $(VENV)/bench ## measure quality and speed; DATA=folder with retrieval/, 
 	$(BIN)/python benchmarks/mcp_ingest.py --data $(DATA)
 	$(BIN)/python benchmarks/mcp_load.py --data $(DATA)
 	$(BIN)/python benchmarks/serve_load.py --data $(DATA) --keep $(KEEP)
+	$(BIN)/python benchmarks/random_requests.py
 	$(BIN)/python benchmarks/openapi_ingest.py --data $(DATA)
 	$(BIN)/python benchmarks/typed_clients.py --data $(DATA)
 	PYTHONPATH=scripts $(BIN)/python benchmarks/postgres_quality.py --data $(DATA) --keep $(KEEP)

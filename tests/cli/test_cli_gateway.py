@@ -13,7 +13,7 @@ from threading import Thread
 
 import click
 import pytest
-from gateway_parts import serving, write_tools
+from cli_gateway_parts import serving, write_tools
 
 from making import until
 from pegboard.cli.gateways import AT_GATEWAYS, ONLY_HERE, leaves, reason

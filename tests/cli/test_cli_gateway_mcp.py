@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from gateway_parts import serving, write_tools
+from cli_gateway_parts import serving, write_tools
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp_types import ElicitResult

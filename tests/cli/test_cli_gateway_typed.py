@@ -1,7 +1,7 @@
 """`search --output types|python` with a gateway: the module calls the gateway that was asked."""
 
 import pytest
-from gateway_parts import serving, write_tools
+from cli_gateway_parts import serving, write_tools
 
 
 @pytest.mark.parametrize("output", ["types", "python"])

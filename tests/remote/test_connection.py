@@ -6,7 +6,7 @@ import threading
 import tracemalloc
 
 import pytest
-from strangers_parts import certificate, dripping, raw, saying, stranger
+from remote_parts import certificate, dripping, raw, saying, stranger
 
 from pegboard.errors import (
     BoardUnreachable,

@@ -7,7 +7,7 @@ import pytest
 
 from pegboard.answers import Answer, Explanation, Hit, HitFact, WordFact
 from pegboard.board.filling import Outcome
-from pegboard.board.maintain import Building, Status
+from pegboard.board.maintain import Building, Pace, Status
 from pegboard.board.sync import SyncReport
 from pegboard.board.worker import WorkReport
 from pegboard.calls import Health, ServerState
@@ -93,6 +93,7 @@ STATUS = Status(
     ["b"],
     4,
     0,
+    Pace(7.0, 1.5),
 )
 FACT = HitFact(
     ItemId("a:b:c"), {"name": ("c",)}, {"bm25": 1}, {"bm25": 2.0}, 0, 1, {}, 1, 1, "shown"

@@ -6,7 +6,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strangers_parts import saying, stranger
+from remote_parts import saying, stranger
 
 from pegboard.board.create import draft_of
 from pegboard.calls import Artifact, Outcome, ServerConfig, Transport

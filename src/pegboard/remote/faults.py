@@ -45,9 +45,11 @@ def no_gateway(address: str, why: str) -> BoardUnreachable:
 
 
 def _kinds(kind: type[PegboardError]) -> Iterator[type[PegboardError]]:
+    """Those of the tree; what a room derives from them for itself is no code that is told."""
     yield kind
     for each in kind.__subclasses__():
-        yield from _kinds(each)
+        if each.__module__ == PegboardError.__module__:
+            yield from _kinds(each)
 
 
 KINDS = {kind().code: kind for kind in _kinds(PegboardError)}
