@@ -282,7 +282,7 @@ def test_what_is_missing_for_longer_than_the_settings_allow_is_removed(
 
 @in_a_file
 def test_a_larger_limit_admits_what_was_too_large(board, folder):
-    small = Pegboard(board.store, Settings(board.settings.board, board.settings.embed))
+    small = Pegboard(board.store, Settings(embed=board.settings.embed))
     folder.raw("chat/large", b'def run():\n    """Large."""\n' + b"#" * (1 << 20))
     assert dict(report(small).rejected) == {"too_large": 1}
     large = Pegboard(
