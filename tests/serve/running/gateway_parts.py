@@ -26,6 +26,8 @@ from pegboard.errors import NotSignedIn
 from pegboard.serve.http.gateway import Gateway, SignIn
 from pegboard.serve.http.rates import RatedSignIn
 from pegboard.serve.http.running import Serving, listening, serve_http, url_of
+from pegboard.settings import EmbedSettings, SearchSettings, ServeSettings, Settings
+from pegboard.store.sqlite.store import SqliteStore
 
 BOUND = 30.0
 """Seconds after which a wait is given up. Nothing here is expected to take nearly as long."""
@@ -39,6 +41,19 @@ def fill(path: Path) -> None:
     with Pegboard.open(str(path), create=True) as board:
         board.store.items.put([make_item(name) for name in NAMES], board.target)
         board.backfill()
+
+
+def board_at(path: Path, **serve: Any) -> Pegboard:
+    """A board with a few items, whatever the environment says; `serve` are settings of it."""
+    settings = Settings(
+        embed=EmbedSettings(provider="test"),
+        search=SearchSettings(threshold=0.0, floor=0.0),
+        serve=ServeSettings(**serve),
+    )
+    board = Pegboard(SqliteStore(path, create=True), settings)
+    board.store.items.put([make_item(name) for name in NAMES], board.target)
+    board.backfill()
+    return board
 
 
 class Tokens:

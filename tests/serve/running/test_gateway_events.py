@@ -99,6 +99,19 @@ def test_counts_are_sent_at_once_and_again_when_they_differ(here):
     assert listening.ended()
 
 
+def test_while_texts_wait_it_looks_without_being_told(here, monkeypatch):
+    """A worker of another machine tells nobody of what it has done."""
+    monkeypatch.setattr(events, "WORKING_SECONDS", 0.05)
+    listening = Listening(here, "all")
+    assert listening.next("status")["waiting"] == 0
+    add(here, "fly_kite")
+    assert listening.next("status")["waiting"] == 1
+    here.gateway.board.backfill()
+    assert listening.next("status")["waiting"] == 0
+    here.stop()
+    assert listening.ended()
+
+
 def test_an_item_is_followed_from_pending_to_ready(here):
     item = add(here, "fly_kite")
     listening = Listening(here, "all", f"?item={item.id}")

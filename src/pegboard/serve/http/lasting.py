@@ -17,7 +17,7 @@ from pegboard.serve.http.problems import told
 
 CHECK_SECONDS = 30.0
 """A token that has run out tells nobody."""
-PAUSE_SECONDS = 1.0
+PAUSE_SECONDS = 2.0
 """Between two looks at a token when the board keeps changing."""
 
 
