@@ -126,6 +126,17 @@ def test_connections_that_say_nothing_or_half_of_it_are_ended(here, monkeypatch)
         busy.close()
 
 
+def test_whoever_takes_nothing_of_an_answer_is_cut(here, monkeypatch):
+    monkeypatch.setattr(connections, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(connections, "STALL_SECONDS", 0.3)
+    state = here.server.server_state
+    until(lambda: not state.connections, "nobody else is connected")
+    with wire(here.port, receive_buffer=1_024) as deaf:
+        deaf.send(get("/metrics") * 1_000)
+        until(lambda: state.connections, "it is connected")
+        until(lambda: not state.connections, "it was cut")
+
+
 def test_an_idle_connection_that_was_used_is_kept(here, monkeypatch):
     monkeypatch.setattr(connections, "LOOK_SECONDS", 0.02)
     monkeypatch.setattr(connections, "ASK_SECONDS", 0.3)
@@ -208,6 +219,7 @@ def seen(connection: Connection, seconds: list[float], taken: int = 0) -> bool:
 def test_a_client_that_does_not_read_is_let_go_and_a_slow_one_only_after_long():
     waiting = [0.0, 20.0, 40.0]
     assert seen(Connection(Cycle(complete=True), 1_000), waiting)
+    assert seen(Connection(Cycle(complete=True), 1_000, timer=object()), waiting)
     assert seen(Connection(Cycle(complete=False), 1_000), waiting)
     assert not seen(Connection(Cycle(complete=True), 1_000), waiting, taken=1)
     long = [20.0 * n for n in range(20)]

@@ -97,9 +97,10 @@ def _looked(connection: Connection, before: Seen | None, now: float) -> Seen:
     cycle, buffered = connection.cycle, _buffered(connection)
     if before is None or before.cycle is not cycle:
         return Seen(now, cycle, buffered)
-    ours = cycle is not None and not cycle.response_complete and not buffered
-    if ours or before.buffered != buffered or connection.timeout_keep_alive_task is not None:
-        before.since = now  # we are at work, or it moves, or uvicorn ends it when it is time
+    ours = cycle is not None and not cycle.response_complete
+    kept = connection.timeout_keep_alive_task is not None
+    if before.buffered != buffered or (not buffered and (ours or kept)):
+        before.since = now  # it moves, or we are at work, or uvicorn ends it when it is time
     before.buffered = buffered
     if cycle and cycle.response_complete and before.done_since is None:
         before.done_since = now

@@ -71,11 +71,9 @@ class Bounds(NamedTuple):
     def seconds(self, kind: Kind) -> float | None:
         if kind in (Kind.CALL, Kind.STREAM):
             return None
-        return (
-            self.search_seconds + AFTER_SEARCH_SECONDS
-            if kind is Kind.SEARCH
-            else (self.answer_seconds)
-        )
+        if kind is Kind.SEARCH:
+            return self.search_seconds + AFTER_SEARCH_SECONDS
+        return self.answer_seconds
 
 
 class Limits:
@@ -99,14 +97,11 @@ class Limits:
             return
         sending = _Sending(scope, send)
         kind = kind_of(scope)
-        size = _too_much(scope, self._bounds)
-        if size is None:
-            body = await self._body(scope, receive)
-            if isinstance(body, bytes):
-                await self._in_turn(kind, scope, _replayed(body, receive), sending)
-                return
-            size = body
-        await self._refuse(size, scope, receive, sending)
+        body = _too_much(scope, self._bounds) or await self._body(scope, receive)
+        if isinstance(body, bytes):
+            await self._in_turn(kind, scope, _replayed(body, receive), sending)
+        else:
+            await self._refuse(body, scope, receive, sending)
 
     async def _refuse(
         self, response: "Refusal | None", scope: Scope, receive: Receive, sending: "_Sending"
