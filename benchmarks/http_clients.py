@@ -99,7 +99,7 @@ async def _search(url: str, texts: list[str], number: int) -> Window:
         reader, writer = await asyncio.open_connection(host, port)
         for text in waiting:
             began = time.perf_counter()
-            writer.write(_get(host, f"/search?q={quote(text)}"))
+            writer.write(_get(f"{host}:{port}", f"/search?q={quote(text)}"))
             status, body = await _answer(reader)
             latencies.append(time.perf_counter() - began)
             if status != 200:
@@ -148,7 +148,7 @@ async def _dawdle(pipe: Connection, url: str, tool: str) -> int:
 async def _drip(host: str, port: int) -> None:
     while True:
         _, writer = await asyncio.open_connection(host, port)
-        writer.write(_post(host, "/search", length=10_000, extra=()))
+        writer.write(_post(f"{host}:{port}", "/search", 10_000))
         with contextlib.suppress(OSError):
             for _ in range(100):
                 writer.write(b" ")
@@ -164,7 +164,7 @@ async def _hear_nothing(host: str, port: int) -> socket.socket:
     taken.setblocking(False)
     loop = asyncio.get_running_loop()
     await loop.sock_connect(taken, (host, port))
-    await loop.sock_sendall(taken, _get(host, "/search?q=a+file&limit=100"))
+    await loop.sock_sendall(taken, _get(f"{host}:{port}", "/search?q=a+file&limit=100"))
     await loop.sock_recv(taken, 1)
     return taken
 
@@ -179,7 +179,7 @@ async def _say_nothing(host: str, port: int) -> None:
 async def _session(host: str, port: int) -> str:
     reader, writer = await asyncio.open_connection(host, port)
     body = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": HELLO}).encode()
-    writer.write(_post(host, "/mcp", len(body), ()) + body)
+    writer.write(_post(f"{host}:{port}", "/mcp", len(body)) + body)
     head = (await reader.readuntil(b"\r\n\r\n")).decode()
     writer.close()
     lines = dict(line.lower().split(": ", 1) for line in head.split("\r\n") if ": " in line)
@@ -191,7 +191,7 @@ async def _call(host: str, port: int, session: str, tool: str) -> None:
     params = {"name": "call_tool", "arguments": {"name": tool, "arguments": {}}}
     said = {"jsonrpc": "2.0", "id": time.monotonic_ns(), "method": "tools/call", "params": params}
     body = json.dumps(said).encode()
-    writer.write(_post(host, "/mcp", len(body), (f"Mcp-Session-Id: {session}",)) + body)
+    writer.write(_post(f"{host}:{port}", "/mcp", len(body), f"Mcp-Session-Id: {session}") + body)
     while line := await reader.readline():
         if line.startswith(b"data: {"):
             return
@@ -203,14 +203,14 @@ def _place(url: str) -> tuple[str, int]:
     return str(found.hostname), int(found.port or 80)
 
 
-def _get(host: str, path: str) -> bytes:
-    return f"GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
+def _get(at: str, path: str) -> bytes:
+    return f"GET {path} HTTP/1.1\r\nHost: {at}\r\n\r\n".encode()
 
 
-def _post(host: str, path: str, length: int, extra: tuple[str, ...]) -> bytes:
+def _post(at: str, path: str, length: int, *extra: str) -> bytes:
     lines = [
         f"POST {path} HTTP/1.1",
-        f"Host: {host}",
+        f"Host: {at}",
         "Content-Type: application/json",
         "Accept: application/json, text/event-stream",
         f"Content-Length: {length}",

@@ -309,7 +309,7 @@ def test_a_session_that_nobody_uses_ends(here, monkeypatch):
     monkeypatch.setattr(mcp, "IDLE_SECONDS", 0.05)
     with here.client("reader") as client:
         session = client.post("/mcp", json=HELLO, headers=ACCEPT).headers["mcp-session-id"]
-        host = here.server.config.loaded_app._app._app.state.mcp
+        host = here.state.mcp
         until(lambda: host.hosted(READER).sessions.open == 0, "it ended")
         ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
         headers = ACCEPT | {"Mcp-Session-Id": session}
