@@ -159,6 +159,29 @@ def test_nobody_hears_of_an_item_that_is_not_there_for_them(here):
     assert hidden.text.replace(item.id, "X") == never.text.replace("mcptools:mail:never_was", "X")
 
 
+def test_what_changes_where_one_does_not_see_is_not_heard_of(here, monkeypatch):
+    """Though it is looked at after each change, as what others hear shows, and time passes."""
+    told = iter(range(1, 1_000))
+    monkeypatch.setattr("pegboard.store.sqlite.tasks.a_second", lambda *args: float(next(told)))
+    hidden, seen = Listening(here, "b"), Listening(here, "all")
+    first = hidden.next("status")
+    seen.next("status")
+    for number in range(3):
+        add(here, f"secret_{number}", "team-a")
+        assert seen.next("status")["embeddings"]["total"] == 5 + number
+    here.gateway.board.backfill()
+    here.gateway.board_changed()
+    while seen.next("status")["waiting"]:
+        pass
+    add(here, "fly_kite")
+    second = hidden.next("status")
+    assert (first["embeddings"]["total"], second["embeddings"]["total"]) == (4, 5)
+    here.stop()
+    assert hidden.ended()
+    assert seen.ended()
+    assert [heard for heard in iter(hidden.heard.get_nowait, None) if heard[0] == "status"] == []
+
+
 def test_an_item_that_goes_out_of_sight_is_gone(here, board):
     item = add(here, "fly_kite")
     listening = Listening(here, "all", f"?item={item.id}")

@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
 from functools import partial
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from pydantic import Field
 from starlette.requests import HTTPConnection
@@ -64,9 +64,11 @@ class Stream:
         self._waiting: dict[str, tuple[str, str]] = {}
         self._news = asyncio.Event()
 
-    def offer(self, about: str, event: str, data: str) -> None:
-        if self._sent.get(about) != data:
-            self._sent[about] = data
+    def offer(self, about: str, event: str, data: str, lasting: str | None = None) -> None:
+        """Sent if it is another than before; of what changes with time alone, if `lasting` is."""
+        counts = data if lasting is None else lasting
+        if self._sent.get(about) != counts:
+            self._sent[about] = counts
             self._waiting[about] = (event, data)
             self._news.set()
 
@@ -143,13 +145,13 @@ class Events:
             items = {item for stream in mine for item in stream.items}
             view = self.gateway.board_for(caller)
             try:
-                status, busy = await self.gateway.threads.run(partial(told_status, view))
+                status = await self.gateway.threads.run(partial(told_status, view))
                 found = await self.gateway.threads.run(partial(told_items, view, items))
             except PegboardError:
                 continue  # the board does not answer; the next look may find it well
-            working = working or busy
+            working = working or status.working
             for stream in mine:
-                stream.offer("", "status", status)
+                stream.offer("", "status", status.data, status.lasting)
                 for item in stream.items:
                     stream.offer(item, "item", found[item])
         return working
@@ -160,8 +162,16 @@ class Events:
         )
 
 
-def told_status(board: Pegboard) -> tuple[str, bool]:
-    """The counts as this board shows them, and whether they may soon be others."""
+class Counted(NamedTuple):
+    data: str
+    lasting: str
+    """The same but for what changes with time alone: else a look that is owed to a change which a
+    caller does not see would be heard of."""
+    working: bool
+
+
+def told_status(board: Pegboard) -> Counted:
+    """The counts as this board shows them."""
     found = board.status()
     trouble = found.model.startswith("unavailable:") and not board.caller.everywhere
     said = {
@@ -173,7 +183,8 @@ def told_status(board: Pegboard) -> tuple[str, bool]:
         "rejections": found.rejections,
         "changed": found.changed,
     }
-    return _json(said), bool(found.waiting or found.pace.done_a_second)
+    lasting = said | {"pace": found.pace.oldest_at}
+    return Counted(_json(said), _json(lasting), bool(found.waiting))
 
 
 def told_items(board: Pegboard, names: Iterable[str]) -> dict[str, str]:
