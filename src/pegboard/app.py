@@ -12,7 +12,6 @@ from pegboard import runners
 from pegboard.answers import Answer
 from pegboard.board.bounds import bounded, place_for, recent_runs, refuse_nonsense
 from pegboard.board.curate import Curating
-from pegboard.board.describe import describe
 from pegboard.board.find import Ask, find
 from pegboard.board.models import BoardModels
 from pegboard.board.patience import Beside, Patience
@@ -237,9 +236,6 @@ class Pegboard(Upkeep):
         self.upstream.ask_the_rest()
         self.upstream.starting(START_SECONDS)
         return self.upstream.live()
-
-    def show(self, name: str) -> Entry:
-        return describe(self.store, name, self.within)
 
     def census(self) -> list[CensusLine]:
         """How many items each category of each source has."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pegboard.board import adding, maintain
+from pegboard.board.describe import describe
 from pegboard.board.filling import Filling, Outcome
 from pegboard.board.models import DISABLED, BoardModels
 from pegboard.board.reading import folder_source
@@ -22,7 +23,14 @@ from pegboard.config import Tier, sealing_of, worker_settings
 from pegboard.content import Blob
 from pegboard.errors import NotAllowed, UsageError
 from pegboard.gate.admission import admit
-from pegboard.model import DEFAULT_NAMESPACE, Entry, Fingerprint, Rejection, SourceRecord
+from pegboard.model import (
+    DEFAULT_NAMESPACE,
+    Entry,
+    Filters,
+    Fingerprint,
+    Rejection,
+    SourceRecord,
+)
 from pegboard.ports import Progress, Source, Store
 from pegboard.settings import Settings
 from pegboard.store.seen.rights import of_the_whole
@@ -37,6 +45,7 @@ class Upkeep:
     store: Store
     settings: Settings
     caller: Caller
+    within: Filters | None
     trust: Trust
     models: BoardModels
     upstream: Upstream
@@ -51,7 +60,7 @@ class Upkeep:
         return self.models.target()
 
     def show(self, name: str) -> Entry:
-        raise NotImplementedError
+        return describe(self.store, name, self.within)
 
     def _for_the_whole(self, what: str) -> None:
         if not self.caller.everywhere:

@@ -131,6 +131,8 @@ def large(number: int):
 def test_a_full_disk_refuses_the_change_and_loses_nothing(server, small_disk, embedder):
     run(server, f"CREATE TABLESPACE small LOCATION '{small_disk}'")
     run(server, "CREATE DATABASE full_board TEMPLATE template0 TABLESPACE small")
+    # A parallel worker that starts on a full disk may fail to write a cache file of its own.
+    run(server, "ALTER DATABASE full_board SET max_parallel_workers_per_gather = 0")
     store = PostgresStore(server.url("full_board"), create=True)
     fitted = 0
     with pytest.raises(BoardFull, match="No space left on device") as refused:

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
-from starlette.requests import Request
 from starlette.responses import Response
 
 from pegboard.board.run import Call
@@ -20,6 +19,7 @@ from pegboard.serve.http.problems import Declined, told
 from pegboard.serve.http.replies import reply
 from pegboard.serve.http.shapes import Record, Several
 from pegboard.serve.http.table import Asked, Route, Wanted
+from pegboard.serve.http.waiting import unless_gone
 
 LONGEST_CALL = 3_600
 LARGEST_FILE = 4_000_000
@@ -86,7 +86,7 @@ async def call(asked: Asked) -> Response:
     approved = _approved(asked, prepared)
     # To the end even if the caller gives up: a call that was started must be there to be cancelled.
     started = await asked.threads.run_to_end(partial(prepared.start, approved=approved))
-    result = await _unless_gone(asked.request, asyncio.wrap_future(started))
+    result = await unless_gone(asked.request, asyncio.wrap_future(started))
     return await asked.threads.run_to_end(partial(_told, prepared.item.id, result))
 
 
@@ -107,30 +107,6 @@ def _approval_needed(prepared: Call, why: str) -> Declined:
     more = {"question": prepared.question, "mark": prepared.mark}
     hint = "show the question to an author or admin; their yes is this call with approve: MARK"
     return Declined("approval_needed", why, hint, more=more)
-
-
-async def _unless_gone(request: Request, started: "asyncio.Future[CallResult]") -> CallResult:
-    """How the call ended; it is ended here if whoever asked has gone away."""
-    gone = asyncio.ensure_future(_gone(request))
-    try:
-        both: list[asyncio.Future[Any]] = [started, gone]
-        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-        if not started.done():
-            started.cancel()
-        return await started
-    except asyncio.CancelledError:
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
-            started.cancel()
-            raise
-        return CallResult(Outcome.KILLED, error="the call was cancelled")
-    finally:
-        gone.cancel()
-
-
-async def _gone(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
 
 
 def _told(item_id: str, result: CallResult) -> Response:

@@ -6,10 +6,8 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from pegboard.board import changes
-from pegboard.calls import Change, Role
-from pegboard.content import Json
+from pegboard.calls import Role
 from pegboard.errors import NotAllowed
-from pegboard.model import ItemId
 from pegboard.serve.http.items import both, in_thread
 from pegboard.serve.http.replies import reply
 from pegboard.serve.http.table import Asked, Route
@@ -17,20 +15,8 @@ from pegboard.serve.http.table import Asked, Route
 GROUP = "approval"
 
 
-class Changed(NamedTuple):
-    id: ItemId
-    namespace: str
-    exactly: str
-    """What to approve, so that nothing else is approved."""
-    held: bool
-    changed_at: float | None
-    approved: Json
-    now: Json
-    diff: Sequence[str]
-
-
 class Changes(NamedTuple):
-    changes: Sequence[Changed]
+    changes: Sequence[changes.Told]
 
 
 class Approved(NamedTuple):
@@ -38,21 +24,7 @@ class Approved(NamedTuple):
 
 
 def get_changes(asked: Asked) -> Response:
-    return reply(Changes([_told(each) for each in asked.board.store.items.changed()]))
-
-
-def _told(change: Change) -> Changed:
-    entry = change.entry
-    return Changed(
-        id=entry.item.id,
-        namespace=entry.item.namespace,
-        exactly=changes.exactly(change),
-        held=not entry.active,
-        changed_at=entry.drift_at,
-        approved=change.approved,
-        now=changes.definition(change),
-        diff=[*changes.diff(change)],
-    )
+    return reply(Changes([*map(changes.told, asked.board.store.items.changed())]))
 
 
 def approve_item(asked: Asked) -> Response:

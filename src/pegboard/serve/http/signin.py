@@ -40,18 +40,6 @@ NEEDED = "make one with: pegboard token new; bring it as: Authorization: Bearer 
 _BEARER = re.compile(r"bearer +([A-Za-z0-9._~+/-]+=*) *", re.IGNORECASE | re.ASCII)
 
 
-class LocalSignIn:
-    """Everybody on this machine has one role; without a role, nobody is let in."""
-
-    def __init__(self, role: str) -> None:
-        self._role = Role(role) if role != "off" else None
-
-    async def caller(self, connection: HTTPConnection) -> Caller:
-        if self._role is None:
-            raise NotSignedIn("a token is needed", NEEDED)
-        return Caller(HERE, (), self._role)
-
-
 class Known(NamedTuple):
     """What was last found out about a token that was good then."""
 

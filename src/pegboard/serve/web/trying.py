@@ -15,6 +15,7 @@ from pegboard.content import Json
 from pegboard.errors import NotAllowed
 from pegboard.model import Entry
 from pegboard.search.budget import clipped
+from pegboard.serve.http.waiting import unless_gone
 from pegboard.serve.web.facts import size_text
 from pegboard.serve.web.forms import Sheet, Unreadable, arguments, sheet
 from pegboard.serve.web.items import chosen, item_page, view
@@ -102,24 +103,7 @@ async def _made(visit: Visit, call: Call) -> CallResult:
     # To the end even if whoever waits gives up: what was started must be there to be stopped.
     begin = partial(call.start, approved=bool(call.question))
     started = asyncio.wrap_future(await visit.gateway.threads.run_to_end(begin))
-    watching = asyncio.ensure_future(_stop_if_gone(visit, started))
-    try:
-        return await started
-    except asyncio.CancelledError:
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
-            started.cancel()
-            raise
-        return CallResult(Outcome.KILLED, error="the call was stopped")
-    finally:
-        watching.cancel()
-
-
-async def _stop_if_gone(visit: Visit, started: "asyncio.Future[CallResult]") -> None:
-    """Nobody waits for the result any more: the tool is ended, with all that it started."""
-    while (await visit.request.receive())["type"] != "http.disconnect":
-        pass
-    started.cancel()
+    return await unless_gone(visit.request, started)
 
 
 def _answer(
