@@ -318,5 +318,8 @@ class Pegboard(Upkeep):
 
         place = place_for(self.caller, namespace, self.within)
         gate = sealing_of(self.settings, self._tiers)
-        making = Making(self.store, gate, self.search, self.models.target, self.running.trial)
+        allowed = frozenset(each.strip() for each in self.settings.serve.author_secrets.split(","))
+        making = Making(
+            self.store, gate, self.search, self.models.target, self.running.trial, allowed
+        )
         return making.make(draft, place, anyway=anyway, try_with=try_with)

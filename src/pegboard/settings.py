@@ -220,6 +220,11 @@ class ServeSettings:
     namespaces_claim: str = setting(
         "pegboard_namespaces", "claim that lists the namespaces", personal=True
     )
+    author_secrets: str = setting(
+        "",
+        "secrets that tools may name which authors make, with commas: JIRA_TOKEN",
+        personal=True,
+    )
     search_seconds: float = setting(10.0, "how long a search may take", least=0.1, most=600.0)
     request_bytes: int = setting(4 << 20, "larger requests are refused", least=1_000)
     requests_per_minute: int = setting(

@@ -15,6 +15,7 @@ from pegboard.board.bounds import Place
 from pegboard.calls import CallResult, Outcome
 from pegboard.content import ItemFile, Json, VersionLine
 from pegboard.errors import UsageError
+from pegboard.execute.policy import secrets_of
 from pegboard.model import (
     CREATED,
     Candidate,
@@ -87,6 +88,8 @@ class Making(NamedTuple):
     target: Callable[[], Fingerprint | None]
     trial: Callable[[Item, Json], CallResult]
     """Runs a tool that nobody vouches for: in a sandbox, without any permission."""
+    secrets: frozenset[str] = frozenset()
+    """Those that a tool may name whose maker does not decide about the whole board."""
 
     def make(
         self,
@@ -108,6 +111,8 @@ class Making(NamedTuple):
         verdict = _signed_by(verdict, place, before)
         if place.own and before is not None and before.item.author != place.author:
             return Created("refused", item_id, reason=not_own(verdict).reason)
+        if place.own and (others := sorted({*secrets_of(verdict)} - self.secrets)):
+            return Created("refused", item_id, reason=_not_given(others[0]))
         version = verdict.version.version if verdict.version else ""
         if before is not None and before.off_at is not None:
             return Created("refused", item_id, version, reason=_switched_off(item_id))
@@ -185,6 +190,13 @@ def _switched_off(item_id: ItemId) -> str:
     return (
         f"a person switched {item_id} off; make another tool, or let that person switch it on: "
         f"pegboard activate {item_id}"
+    )
+
+
+def _not_given(secret: str) -> str:
+    return (
+        f"it names the secret {secret}, which tools that authors make are not given; "
+        "whoever is admin without namespaces can make it, or allow the name: serve.author_secrets"
     )
 
 

@@ -122,14 +122,20 @@ def is_service(item: Item) -> bool:
     return item.tool_type is ToolType.MCP
 
 
+def secrets_of(item: Item) -> list[str]:
+    """Names of the secrets that a tool asks for by itself; of a service nobody asks that."""
+    if is_service(item):
+        return []
+    named = [each.scope for each in item.permissions if each.resource is Resource.SECRET]
+    return list(dict.fromkeys([*named, *names_in(dict(item.executor))]))
+
+
 def wishes(item: Item, *, created: bool, in_project: bool = True) -> list[str]:
     """What it asks for that somebody has to vouch for, in words."""
     may_read = in_project and not created
     found = [_in_words(each) for each in item.permissions if not _is_harmless(each, may_read)]
-    if not is_service(item):
-        told = {each.scope for each in item.permissions if each.resource is Resource.SECRET}
-        names = [name for name in names_in(dict(item.executor)) if name not in told]
-        found += [f"the secret {name}" for name in names]
+    told = {each.scope for each in item.permissions if each.resource is Resource.SECRET}
+    found += [f"the secret {name}" for name in secrets_of(item) if name not in told]
     if created and item.tool_type is ToolType.API and not is_service(item):
         found.append(f"to call {item.executor.get('url')}")
     if created and item.tool_type is ToolType.DOCKER:

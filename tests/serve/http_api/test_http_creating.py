@@ -1,6 +1,7 @@
 """Making tools over HTTP, and removing them."""
 
 import base64
+from dataclasses import replace
 
 import pytest
 from http_parts import encoded
@@ -150,6 +151,33 @@ def test_what_somebody_else_made_is_not_an_authors_to_change(api):
     assert (found.status, found.code) == (422, "refused")
     assert api.ask("DELETE", place, who="author").status == 403
     assert api.ask("PATCH", place, {"active": False}, who="author").status == 403
+
+
+NAMING = (
+    {"permissions": ["read secret BILLING_KEY"]},
+    {"executor_config": {"env": {"KEY": "secret://BILLING_KEY"}}},
+    {
+        "tool_type": "api",
+        "executor_config": {"url": "https://example.com", "headers": {"X": "${BILLING_KEY}"}},
+    },
+)
+
+
+@pytest.mark.parametrize("manifest", NAMING)
+def test_the_gateways_secrets_are_not_an_authors_to_name(api, manifest):
+    refused = create(api, who="author", manifest=manifest)
+    assert (refused.status, refused.code) == (422, "refused")
+    assert "it names the secret BILLING_KEY" in refused.json["detail"]
+    assert "serve.author_secrets" in refused.json["detail"]
+    assert api.ask("GET", f"/tools/{ID}").status == 404
+    assert create(api, manifest=manifest).status == 201, "its owner names what he likes"
+
+
+@pytest.mark.parametrize("manifest", NAMING)
+def test_an_author_names_the_secrets_that_are_meant_for_authors(api, manifest, monkeypatch):
+    serve = replace(api.board.settings.serve, author_secrets="OTHER, BILLING_KEY")
+    monkeypatch.setattr(api.board, "settings", replace(api.board.settings, serve=serve))
+    assert create(api, who="author", manifest=manifest).status == 201
 
 
 def test_a_tool_was_made_even_if_somebody_removes_it_at_that_moment(api, monkeypatch):
