@@ -5,19 +5,9 @@ import json
 import pytest
 from http_parts import CALLERS
 
-from making import make_item
-from pegboard.calls import Caller, OnChange, Outcome, Role
-from pegboard.model import Rejection, SourceRecord, ToolType
-from pegboard.runs import Run
+from hiding import ABSENT, HIDDEN, STRANGERS, hide
 from pegboard.serve.http.routes import ROUTES
 
-HIDDEN, ABSENT = "mcptools:mail:hidden", "mcptools:mail:absent"
-STRANGERS = {
-    "stranger": Caller("sam", ("other",), Role.READER),
-    "other author": Caller("otto", ("other",), Role.AUTHOR),
-    "other admin": Caller("oona", ("other",), Role.ADMIN),
-    "nobody much": Caller("ned", (), Role.READER),
-}
 ELSEWHERE = ("/events", "/mcp", "/metrics")
 """What does not end, speaks another protocol, or counts requests; each has tests of its own."""
 BODIES = {
@@ -35,25 +25,6 @@ def api(api, monkeypatch):
     for name, caller in STRANGERS.items():
         monkeypatch.setitem(CALLERS, name, caller)
     return api
-
-
-def hide(board):
-    """An item that was changed and run, its source, and what was refused, for `team` alone."""
-    store = board.store
-    store.ledger.add_source(SourceRecord("secret", "openapi", "http://secret.invalid", "team"))
-    store.ledger.reject([Rejection("secret", "odd", "", "bad", "a secret thing")])
-    for description in ("A secret thing.", "A secret thing, changed."):
-        item = make_item(
-            "hidden",
-            namespace="team",
-            source="secret",
-            tool_type=ToolType.MCP,
-            description=description,
-            origin_hash=description,
-        )
-        store.items.put([item], board.target, on_change=OnChange.WARN)
-    store.runs.record(Run("team", HIDDEN, "", store.now(), Outcome.OK, 1.0, "rob"))
-    board.backfill()
 
 
 def asked(route, name):
