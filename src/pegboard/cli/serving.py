@@ -10,6 +10,7 @@ from typing import NamedTuple
 import click
 
 from pegboard.app import Pegboard, located, located_pytools
+from pegboard.calls import Caller
 from pegboard.cli import render
 from pegboard.cli.opening import chosen_gateway
 from pegboard.cli.shared import board_option, command_options, json_option
@@ -164,6 +165,10 @@ def serve(
         _refuse_circle(pegboard)
         found = pegboard.settings.serve
         refuse_open_doors(pegboard, found)
+        if found.loopback == "off":
+            pegboard.seen_by(
+                Caller()
+            )  # says at once if the database does not let it act for others
         sign_in = make_sign_in(pegboard, found)
         gateway = Gateway(pegboard, RatedSignIn(sign_in, found.requests_per_minute))
         sock = listening(found.host, found.port)

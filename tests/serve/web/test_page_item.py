@@ -88,6 +88,9 @@ def test_a_description_that_the_gate_refuses_is_refused_with_the_reason(page):
     edit_description(page, "Pay it\u200b back.")
     expect(page.get_by_role("alert")).to_contain_text("ZERO WIDTH SPACE")
     expect(page.locator("[data-description]")).not_to_contain_text("Pay it")
+    written = page.get_by_label("Description, as agents read it")
+    expect(written).to_be_visible()
+    expect(written).to_have_value("Pay it\u200b back.")
 
 
 def test_of_two_who_edit_the_same_text_the_second_sees_both(visitor, visit):

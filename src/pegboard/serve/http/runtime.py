@@ -6,7 +6,6 @@ from functools import partial
 from typing import Annotated, Protocol
 
 from pydantic import Field, Strict
-from starlette.requests import Request
 from starlette.responses import Response
 
 from pegboard.errors import UsageError
@@ -14,6 +13,7 @@ from pegboard.model import Filters, Item
 from pegboard.serve.http.conditions import not_modified, quoted
 from pegboard.serve.http.filters import Types, Value, only
 from pegboard.serve.http.searching import LONGEST_QUERY
+from pegboard.serve.http.site import site_of
 from pegboard.serve.http.table import Asked, Respond, Route, Wanted
 from pegboard.serve.typed.choosing import Wish, chosen
 from pegboard.serve.typed.python import python_module
@@ -80,17 +80,12 @@ def module(make: Make, media_type: str) -> Respond:
 
 def _answered(asked: Asked, make: Make, media_type: str) -> Response:
     found = chosen(asked.board, asked.query.wish())
-    text = make(found.items, _address(asked), note=found.note).encode("utf-8", "replace")
+    address = site_of(asked.board.settings.serve).lasting(asked.request.scope)
+    text = make(found.items, address, note=found.note).encode("utf-8", "replace")
     etag = hashlib.sha256(text).hexdigest()[:32]
     if not_modified(asked.request, etag):
         return Response(status_code=304, headers=quoted(etag))
     return Response(text, headers=quoted(etag), media_type=media_type)
-
-
-def _address(asked: Asked) -> str:
-    """Where whoever asks finds the gateway."""
-    request: Request = asked.request
-    return (asked.board.settings.serve.public_url or str(request.base_url)).rstrip("/")
 
 
 def _route(name: str, operation: str, about: str, make: Callable[..., str], media: str) -> Route:

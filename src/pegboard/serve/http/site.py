@@ -83,6 +83,10 @@ class Site(NamedTuple):
         here = _header(scope, b"host") or self.bound
         return f"{scope.get('scheme', 'http')}://{here}"
 
+    def lasting(self, scope: Scope) -> str:
+        """As `base`, for what is kept, or passed on to others."""
+        return self.public or self.base(scope)
+
     def secure(self, scope: Scope) -> bool:
         """Whether this request came by https, as its client sees it."""
         return self.https if self._from_outside(scope) else scope.get("scheme") == "https"

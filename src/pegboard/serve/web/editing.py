@@ -16,6 +16,9 @@ from pegboard.serve.web.visits import Visit, page, sent_on
 Decide = Callable[[Visit, Entry], str]
 """Says what was done, by its name in `items.DONE`."""
 
+WRITTEN = ("description", "tags", "reason")
+"""Fields in which people write."""
+
 
 def decide(visit: Visit) -> Response:
     entry = to_decide(visit)
@@ -30,7 +33,8 @@ def decide(visit: Visit) -> Response:
     except ChangedMeanwhile:
         return conflict(visit, wanted)
     except UsageError as error:
-        return item_page(visit, _named(visit, files=True), 400, wrong=str(error))
+        typed = {name: said for name, said in visit.form.fields if name in WRITTEN}
+        return item_page(visit, _named(visit, files=True), 400, wrong=str(error), typed=typed)
     return sent_on(item_path(entry.item.namespace, entry.item.id), ("done", done))
 
 

@@ -8,6 +8,7 @@ from pegboard.board.curate import etag
 from pegboard.errors import ItemAmbiguous, ItemNotFound
 from pegboard.model import CREATED, DEFAULT_NAMESPACE, Drift, Entry, ItemId, Kind
 from pegboard.search.budget import qualified
+from pegboard.serve.http.site import site_of
 from pegboard.serve.web import facts
 from pegboard.serve.web.embedding import Embedding, embedding_of
 from pegboard.serve.web.examples import Example, examples
@@ -144,14 +145,16 @@ def chosen(visit: Visit, name: str, *, files: bool = True) -> Entry:
 
 
 def item_page(visit: Visit, entry: Entry, code: int = 200, **more: object) -> Response:
-    """With what has just been done or tried, if something was."""
-    values = {"done": "", "tried": None, "wrong": "", "sheet": sheet(entry.item.input_schema)}
-    return page(visit, "item.html", "", code, item=view(visit, entry), **(values | more))
+    """With what has just been done or tried, if something was, and what was typed in vain."""
+    values: dict[str, object] = {"done": "", "tried": None, "wrong": "", "typed": {}}
+    values |= {"sheet": sheet(entry.item.input_schema), **more}
+    return page(visit, "item.html", "", code, item=view(visit, entry), **values)
 
 
 def view(visit: Visit, entry: Entry) -> ItemView:
     item, board = entry.item, visit.board
     name = qualified(item.namespace, item.id)
+    base = site_of(board.settings.serve).lasting(visit.request.scope)
     return ItemView(
         path=item_path(item.namespace, item.id),
         call_path=item_path(item.namespace, item.id) + CALL,
@@ -173,7 +176,7 @@ def view(visit: Visit, entry: Entry) -> ItemView:
         words=_words(entry),
         asks=table(item.input_schema) if item.input_schema else None,
         gives=table(item.output_schema) if item.output_schema else None,
-        examples=examples(name, item.input_schema, _base(visit)) if item.kind is Kind.TOOL else (),
+        examples=examples(name, item.input_schema, base) if item.kind is Kind.TOOL else (),
         origin=_origin(visit, entry),
         versions=facts.versions_of(board, item),
         files=facts.files_of(item),
@@ -242,9 +245,3 @@ def _notes(entry: Entry) -> tuple[str, ...]:
         "Its signature is not trusted.": item.signature is not None and item.signature.doubtful,
     }
     return tuple(note for note, holds in notes.items() if holds)
-
-
-def _base(visit: Visit) -> str:
-    """Where clients reach the gateway."""
-    said = visit.board.settings.serve.public_url
-    return (said or str(visit.request.base_url)).rstrip("/")
