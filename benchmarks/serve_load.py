@@ -49,11 +49,11 @@ BESIDE_SLOW = 1.25
 
 
 class Used(NamedTuple):
-    """Processor time of the serving process, in seconds."""
+    """Processor time of the serving process and those that it has started, in seconds."""
 
     all: float
     loop: float
-    """Of its main thread, where the event loop is."""
+    """Of the main thread of the first, where the event loop is."""
 
 
 class Turn(NamedTuple):
@@ -139,13 +139,20 @@ def serving(board: Path) -> Iterator[tuple[str, int]]:
 
 
 def used(pid: int) -> Used:
-    ticks = os.sysconf("SC_CLK_TCK")
-    spent = {
-        int(task.name): sum(map(int, (task / "stat").read_text().rpartition(")")[2].split()[11:13]))
-        for task in Path(f"/proc/{pid}/task").iterdir()
-    }
-    whole = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
-    return Used(sum(map(int, whole)) / ticks, spent[pid] / ticks)
+    here = Path("/proc", str(pid))
+    children = [
+        int(child)
+        for task in (here / "task").iterdir()
+        for child in (task / "children").read_text().split()
+    ]
+    return Used(
+        spent(here) + sum(used(each).all for each in children), spent(here / "task" / str(pid))
+    )
+
+
+def spent(process: Path) -> float:
+    ticks = (process / "stat").read_text().rpartition(")")[2].split()[11:13]
+    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
 
 # Measuring

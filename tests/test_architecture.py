@@ -48,6 +48,7 @@ CATCH_ALL = (
     "board/keeping.py",
     "cli/main.py",
     "serve/http/",
+    "serve/searcher.py",
     "serve/web/visits.py",
 )
 READS_ENVIRONMENT = ("app.py", "config.py")

@@ -54,6 +54,9 @@ START_SECONDS = 5.0
 """So long a search for what can be called waits for servers that are just starting."""
 
 
+Share = Callable[[Caller, Ask, str | None, Patience | None, Callable[[], Answer]], Answer]
+
+
 def located(*, board: str | None = None, flags: Mapping[str, object] | None = None) -> Located:
     """The settings that hold in the working folder."""
     said = dict(flags or {}) | ({"board": board} if board else {})
@@ -81,6 +84,7 @@ class Pegboard(Upkeep):
     """
 
     def __init__(self, store: Store, settings: Settings, place: Located | None = None) -> None:
+        self.place = place
         declared = place.servers if place else ()
         self.store = store
         self.settings = settings
@@ -111,6 +115,8 @@ class Pegboard(Upkeep):
         self._beside = Beside(SEARCH_THREADS)
         self.search_seconds: float | None = None
         """How long a search may take that says nothing else; None sets no bound."""
+        self.share: Share = lambda caller, ask, model, patience, here: here()
+        """By whom a search is made: here, unless somebody else does it."""
         self.on_search: Callable[[str, Answer], None] = lambda mode, answer: None
         self.on_call: Callable[[Item, CallResult], None] = lambda item, result: None
         """Are told of each search and of each call that ended, whoever asked, in any thread."""
@@ -122,6 +128,11 @@ class Pegboard(Upkeep):
         Settings can be given as `section__key`, for instance `search__limit=10`.
         """
         place = located(board=board, flags={k.replace("__", "."): v for k, v in flags.items()})
+        return cls.at(place, create=create)
+
+    @classmethod
+    def at(cls, place: Located, *, create: bool = False) -> Self:
+        """The board at this place, with the settings that hold there."""
         blobs = open_blobs(place.blobs, os.environ)
         store = open_store(place.board, create=create, blobs=blobs)
         return cls(store, place.settings, place)
@@ -205,11 +216,17 @@ class Pegboard(Upkeep):
         )
         if patience is None and self.search_seconds is not None:
             patience = Patience(self.search_seconds)
-        embedder, settings = self._whole.models.searching(model), find_settings(found)
-        answer = find(self.store, embedder, ask, settings, beside=self._beside, patience=patience)
+        here = partial(self.find, ask, model, patience)
+        answer = self.share(self.caller, ask, model, patience, here)
         self.on_search(ask.mode, answer)
         notices = self._trouble(executable)
         return answer._replace(notices=(*answer.notices, *notices))
+
+    def find(self, ask: Ask, model: str | None = None, patience: Patience | None = None) -> Answer:
+        """A search that is ready to be made: what is asked for is within what may be seen."""
+        embedder = self._whole.models.searching(model)
+        settings = find_settings(self.settings.search)
+        return find(self.store, embedder, ask, settings, beside=self._beside, patience=patience)
 
     def _trouble(self, executable: bool) -> list[str]:
         """What whoever asks may know of why something is not found."""

@@ -231,6 +231,12 @@ class ServeSettings:
         600, "requests of one caller in a minute; 0 sets no bound", least=0
     )
     parallel: int = setting(64, "requests that are worked on at the same time", least=1)
+    searchers: int = setting(
+        -1,
+        "processes that search beside it when many ask; -1 takes one for each core, 0 none",
+        least=-1,
+        most=64,
+    )
     stop_seconds: float = setting(
         10.0, "how long requests in hand may take when it is to stop", least=0.0, most=3600.0
     )

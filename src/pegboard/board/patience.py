@@ -89,9 +89,9 @@ class Beside(ThreadPoolExecutor):
 class Patience:
     """Ends at one moment. Asked from another thread, it tells what has been found so far."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, left: float | None = None) -> None:
         self.seconds = seconds
-        self._deadline = time.monotonic() + seconds
+        self._deadline = time.monotonic() + (seconds if left is None else left)
         self.so_far: Callable[[], Answer] | None = None
         """Set by the search as soon as there is something to tell."""
 

@@ -152,6 +152,7 @@ def serve(
     from pegboard.serve.http.running import listening, run_http, url_of
     from pegboard.serve.http.signin import make_sign_in
     from pegboard.serve.http.starting import refuse_open_doors, welcome
+    from pegboard.serve.searchers import searchers_for
     from pegboard.serve.stdio import end_process
 
     logging.basicConfig(level=logging.WARNING, format="pegboard: %(message)s")
@@ -182,6 +183,7 @@ def serve(
 
         with (
             sock,
+            searchers_for(pegboard),
             kept(pegboard, sync=not no_sync, watch=not no_watch, on_change=gateway.board_changed),
         ):
             run_http(gateway, sock, tell, logged=logged)

@@ -1,0 +1,195 @@
+"""Searches that other processes make: the same answers, and none is lost when one of them ends."""
+
+import os
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hiding import HIDDEN, STRANGERS, hide
+from making import make_item, until
+from pegboard.app import Pegboard
+from pegboard.board.find import Ask
+from pegboard.board.patience import Patience
+from pegboard.calls import OWNER, Caller
+from pegboard.errors import UsageError
+from pegboard.model import Filters, Kind
+from pegboard.serve import searchers
+from pegboard.serve.searchers import Searcher, Searchers
+
+BOUND = 60.0
+QUERIES = ("send mail", "pay the invoice", "book a room", "sned mial", "nothing of the kind")
+HERE = object()
+
+
+@pytest.fixture
+def board(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PEGBOARD_EMBED_PROVIDER", "test")
+    monkeypatch.setenv("PEGBOARD_SEARCH_THRESHOLD", "0")
+    monkeypatch.setenv("PEGBOARD_SEARCH_FLOOR", "0")
+    with Pegboard.open(str(tmp_path / "board.db"), create=True) as found:
+        names = ("send_mail", "read_mail", "pay_invoice", "book_room")
+        found.store.items.put([make_item(name) for name in names], found.target)
+        found.backfill()
+        yield found
+
+
+@pytest.fixture
+def shared(board):
+    """With one further process, which is asked whenever it can be."""
+    found = Searchers(board.place, 1)
+    with crowd(found):
+        until(lambda: found._free, BOUND)
+        yield found
+    found.close()
+
+
+@contextmanager
+def crowd(shared, size=searchers.CROWD):
+    """As many searches as make another process worth while, for as long as this lasts."""
+    over = threading.Event()
+    with ThreadPoolExecutor(size) as threads:
+        try:
+            for _ in range(size):
+                threads.submit(shared.find, OWNER, Ask("x"), None, None, lambda: over.wait(BOUND))
+            yield
+        finally:
+            over.set()
+
+
+def handed_on(shared, ask, caller=OWNER, model=None, patience=None):
+    """What the other process answers; `HERE` if it does not."""
+    return shared.find(caller, ask, model, patience, lambda: HERE)
+
+
+def told(answer):
+    return answer._replace(embed_seconds=0.0, search_seconds=0.0)
+
+
+def pid_of(shared):
+    return next(iter(shared._all))._process.pid
+
+
+def gone(pid):
+    return not Path(f"/proc/{pid}").exists()
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "bm25", "vector", "fuzzy"])
+def test_another_process_answers_the_same(board, shared, mode):
+    for query in QUERIES:
+        for ask in (
+            Ask(query, mode, explain=True),
+            Ask(query, mode, Filters(kinds=(Kind.TOOL,), categories=("mail",)), limit=2),
+            Ask(query, mode, diverse=True, threshold=0.3),
+        ):
+            assert told(handed_on(shared, ask)) == told(board.find(ask))
+
+
+def test_it_sees_what_was_written_just_now(board, shared):
+    for number in range(20):
+        name = f"water_plant_{number}"
+        board.store.items.put([make_item(name, origin=f"{name}.py")], board.target)
+        answer = handed_on(shared, Ask(name, "bm25", limit=1))
+        assert answer.hits[0].name == name
+
+
+@pytest.mark.parametrize("caller", STRANGERS.values(), ids=STRANGERS)
+def test_it_keeps_to_the_rights_of_whoever_asks(board, shared, caller):
+    hide(board)
+    ask = Ask("a secret thing", limit=50)
+    assert HIDDEN in [hit.id for hit in handed_on(shared, ask).hits]
+    assert HIDDEN in [hit.id for hit in handed_on(shared, ask, Caller("mia", ("team",))).hits]
+    answer = handed_on(shared, ask, caller)
+    assert HIDDEN not in str(answer)
+    assert told(answer) == told(board.seen_by(caller).find(ask))
+
+
+def test_alone_one_needs_no_other_process(board):
+    shared = Searchers(board.place)
+    for _ in range(20):
+        assert handed_on(shared, Ask("x")) is HERE
+    with crowd(shared, searchers.CROWD - 1):
+        pass
+    assert not shared._all
+    shared.close()
+
+
+def test_who_wants_none_has_none(board):
+    for each in (Searchers(board.place, 0), Searchers(None)):
+        with crowd(each):
+            assert handed_on(each, Ask("x")) is HERE
+        assert not each._all
+        each.close()
+
+
+def test_a_process_that_is_killed_is_replaced_and_nobody_notices(board, shared):
+    before = pid_of(shared)
+    os.kill(before, signal.SIGKILL)
+    assert handed_on(shared, Ask("send mail")) is HERE
+    until(lambda: shared._free or handed_on(shared, Ask("x")) is not HERE, BOUND)
+    assert pid_of(shared) != before
+    assert told(handed_on(shared, Ask("send mail"))) == told(board.find(Ask("send mail")))
+    assert gone(before)
+
+
+def test_a_process_that_hangs_is_not_waited_for_beyond_the_time_of_the_search(shared):
+    stuck = pid_of(shared)
+    os.kill(stuck, signal.SIGSTOP)
+    assert handed_on(shared, Ask("send mail"), patience=Patience(0.3)) is HERE
+    assert gone(stuck)
+
+
+def test_what_fails_there_is_done_again_here(shared):
+    """So that whoever asked is told why, as always."""
+
+    def here():
+        raise UsageError("that is why")
+
+    with pytest.raises(UsageError, match="that is why"):
+        shared.find(OWNER, Ask("x", filters=Filters(kinds=("nonsense",))), None, None, here)
+    assert handed_on(shared, Ask("send mail")) is not HERE, "the process goes on"
+
+
+def test_closing_ends_them_also_one_that_is_just_starting(board):
+    shared = Searchers(board.place, 1)
+    with crowd(shared):
+        until(lambda: shared._all, BOUND)
+        pid = pid_of(shared)
+        shared.close()
+        assert gone(pid)
+        assert handed_on(shared, Ask("x")) is HERE
+    assert shared._starting is None
+
+
+def test_when_the_gateway_is_killed_they_end(board):
+    """It cannot tell them; the pipe does."""
+    searcher = Searcher(board.place)
+    assert searcher.ready()
+    searcher._pipe.close()
+    assert searcher._process.wait(BOUND) == 0
+
+
+def test_a_board_that_cannot_be_opened_there_is_searched_here(board):
+    shared = Searchers(replace(board.place, board=Path("/nonexistent/board.db")), 1)
+    with crowd(shared):
+        until(lambda: shared._starting is None, BOUND)
+        assert handed_on(shared, Ask("x")) is HERE
+    shared.close()
+
+
+def test_one_that_cannot_be_started_is_not_tried_again(board, monkeypatch, caplog):
+    monkeypatch.setattr(searchers.sys, "executable", "/nonexistent/python")
+    shared = Searchers(board.place, 1)
+    with crowd(shared):
+        until(lambda: shared._starting is None, BOUND)
+        assert "no further process could be started" in caplog.text
+        caplog.clear()
+        assert handed_on(shared, Ask("x")) is HERE
+        assert shared._starting is None
+    shared.close()
+    assert not caplog.text
