@@ -29,7 +29,6 @@ log = logging.getLogger(__name__)
 CROWD = 3
 """When so many are at work here, another process is of use."""
 START_SECONDS = 120.0
-END_SECONDS = 5.0
 READY = "ready"
 MOST = 12
 """Unless more are asked for: beyond that, there are no threads to wait for them."""
@@ -179,18 +178,15 @@ class Searcher:
                 found: Answer | None = self._pipe.recv()
                 return found
         self.lives = False
-        self._process.kill()
         return None
 
     def close(self) -> None:
+        """At once, whatever it is at: it only reads."""
         self.lives = False
+        self._process.kill()
+        self._process.wait()
         with suppress(OSError):
             self._pipe.close()
-        try:
-            self._process.wait(END_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
 
 
 def _cores() -> int:

@@ -4,6 +4,8 @@ import json
 import signal
 import socket
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import httpx2
@@ -126,6 +128,37 @@ def searching(served, small_board, monkeypatch):
         yield process, service, search
         service.released.set()
         search.join(BOUND)
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_when_many_search_other_processes_help_and_end_with_it(served, end):
+    process = served("--open", PEGBOARD_SERVE_REQUESTS_PER_MINUTE="0")
+    url = process.ready()
+    with httpx2.Client(base_url=url, timeout=BOUND) as client, ThreadPoolExecutor(16) as threads:
+
+        def search(_):
+            return client.get("/search", params={"q": "send mail"})
+
+        first = search(0).json()["hits"]
+        while not (helping := children(process.process.pid)):
+            assert [each.json()["hits"] for each in threads.map(search, range(64))] == [first] * 64
+        until(lambda: all(has_it_open(pid, "small.db") for pid in helping), "they have the board")
+        for _ in range(5):
+            assert {each.status_code for each in threads.map(search, range(64))} == {200}
+    process.signal(end)
+    assert process.ended() == (0 if end != signal.SIGKILL else -signal.SIGKILL)
+    until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in helping), "they have ended")
+
+
+def children(pid: int) -> list[int]:
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return [int(each) for task in tasks for each in (task / "children").read_text().split()]
+
+
+def has_it_open(pid: int, name: str) -> bool:
+    with suppress(OSError):  # what was open a moment ago
+        return any(name in str(each.readlink()) for each in Path(f"/proc/{pid}/fd").iterdir())
+    return False
 
 
 def test_a_request_in_hand_is_answered_before_it_ends(searching):
