@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # Tests wait more than they compute: three at a time, and those of one file one after another.
-TOGETHER := -n 3 --dist loadfile
+TOGETHER := -n 4 --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help parts demo test check format bench model clean
