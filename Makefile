@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Tests wait more than they compute: three at a time, and those of one file one after another.
+# Tests wait more than they compute: four at a time, and those of one file one after another.
 TOGETHER := -n 4 --dist loadfile
 
 .DEFAULT_GOAL := help

@@ -5,7 +5,7 @@ variable of the environment, `${file:PATH#POINTER}` for a text inside a JSON fil
 as they are written and looked up only when the server is started, so that no secret is stored.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
@@ -191,6 +191,26 @@ class CallResult(NamedTuple):
     sandbox: Confined | None = None
     """None for what is no process of ours."""
     version: str = ""
+
+    @property
+    def texts(self) -> list[str]:
+        return [str(each.get("text")) for each in self.content if each.get("type") == "text"]
+
+    def told(self, item_id: str, artifacts: Sequence[Json]) -> dict[str, object]:
+        """The result of a call of this item in words that JSON has, as every face tells it."""
+        return {
+            "id": item_id,
+            "version": self.version,
+            "outcome": self.outcome,
+            "structured": self.structured,
+            "text": "\n".join(self.texts),
+            "content": self.content,
+            "artifacts": artifacts,
+            "logs": self.logs,
+            "error": self.error,
+            "seconds": round(self.seconds, 3),
+            "sandbox": self.sandbox,
+        }
 
 
 class CallProgress(NamedTuple):

@@ -1,4 +1,4 @@
-"""Values in words that JSON has: the same on every face."""
+"""Values in words that JSON has: the same on every face; and what its pointers lead to."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -20,4 +20,17 @@ def plain(value: object) -> object:
         return value.decode("utf-8", "replace")
     if isinstance(value, Sequence):
         return [plain(each) for each in value]
+    return value
+
+
+def pointed(value: object, pointer: str) -> object:
+    """What a JSON pointer leads to; None if that is nothing."""
+    for step in pointer.split("/")[1:]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, Mapping):
+            value = value.get(key)
+        elif isinstance(value, list) and key.isascii() and key.isdigit() and len(key) < 9:
+            value = value[int(key)] if int(key) < len(value) else None
+        else:
+            return None
     return value

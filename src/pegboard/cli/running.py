@@ -96,7 +96,8 @@ def run(
         result = call.result(approve)
     kept = _kept(result.artifacts, save) if save else {}
     if output == "json":
-        render.print_json(_facts(call.item.id, result, kept))
+        files = [_file(each, kept) for each in result.artifacts]
+        render.print_json(result.told(call.item.id, files))
     else:
         _tell(result, kept)
     if result.outcome is not Outcome.OK:
@@ -235,23 +236,6 @@ def _shown(block: Json) -> str:
     if block.get("type") == "text":
         return str(block.get("text"))
     return json.dumps(dict(block), ensure_ascii=False, default=dict)
-
-
-def _facts(item_id: str, result: CallResult, kept: Mapping[str, str]) -> dict[str, object]:
-    texts = [str(each.get("text")) for each in result.content if each.get("type") == "text"]
-    return {
-        "id": item_id,
-        "version": result.version,
-        "outcome": result.outcome,
-        "structured": result.structured,
-        "text": "\n".join(texts),
-        "content": result.content,
-        "artifacts": [_file(each, kept) for each in result.artifacts],
-        "logs": result.logs,
-        "error": result.error,
-        "seconds": round(result.seconds, 3),
-        "sandbox": result.sandbox,
-    }
 
 
 def _file(artifact: Artifact, kept: Mapping[str, str]) -> dict[str, object]:

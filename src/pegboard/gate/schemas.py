@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from pegboard.content import Json
 from pegboard.gate.keywords import Fault, dialect
 from pegboard.gate.refusal import Refused, shown
+from pegboard.plain import pointed
 
 _LONGEST_PATH = 200
 _REFERRING = frozenset(("$ref", "$dynamicRef", "$id", "$anchor", "$dynamicAnchor"))
@@ -122,7 +123,7 @@ class _Check:
             )
         fragment = unquote(reference[1:])
         if not fragment or fragment.startswith("/"):
-            found = _pointed(place.root, fragment)
+            found = pointed(place.root, fragment)
         else:
             roots = (id(place.root), id(self._schema))
             found = next(filter(None, (self._anchors.get((r, fragment)) for r in roots)), None)
@@ -144,18 +145,6 @@ class _Check:
                 passed.add(at)
                 at = id(self._leads[at].schema)
             ending |= passed
-
-
-def _pointed(value: object, pointer: str) -> object:
-    for step in pointer.split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, dict):
-            value = value.get(key)
-        elif isinstance(value, list) and key.isascii() and key.isdigit() and len(key) < 9:
-            value = value[int(key)] if int(key) < len(value) else None
-        else:
-            return None
-    return value
 
 
 def _written(name: str, path: Path) -> str:

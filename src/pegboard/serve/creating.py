@@ -97,14 +97,9 @@ def in_words(made: Created) -> list[str]:
         case _:
             lines = [f"{name} was refused: {made.reason}"]
     if made.trial is not None:
-        said = (made.trial.error, made.trial.logs, *_texts(made))
+        said = (made.trial.error, made.trial.logs, *made.trial.texts)
         lines += [f"tried it: {made.trial.outcome}", *filter(None, said)]
     return [clipped(line, LONGEST_SHOWN) for line in lines]
-
-
-def _texts(made: Created) -> list[str]:
-    blocks = made.trial.content if made.trial else ()
-    return [str(block["text"]) for block in blocks if block.get("type") == "text"]
 
 
 def _first(description: str) -> str:

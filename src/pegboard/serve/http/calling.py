@@ -123,20 +123,8 @@ def _told(item_id: str, result: CallResult) -> Response:
 
 def facts(item_id: str, result: CallResult) -> Mapping[str, object]:
     """As `pegboard run --output json` tells it."""
-    texts = [str(each.get("text")) for each in result.content if each.get("type") == "text"]
-    return {
-        "id": item_id,
-        "version": result.version,
-        "outcome": result.outcome,
-        "structured": result.structured,
-        "text": "\n".join(texts),
-        "content": result.content,
-        "artifacts": _files(result.artifacts),
-        "logs": clipped(result.logs, LONGEST_LOGS),
-        "error": result.error,
-        "seconds": round(result.seconds, 3),
-        "sandbox": result.sandbox,
-    }
+    short = result._replace(logs=clipped(result.logs, LONGEST_LOGS))
+    return short.told(item_id, _files(result.artifacts))
 
 
 def _files(made: Sequence[Artifact]) -> list[dict[str, object]]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 from urllib.parse import unquote
 
+from pegboard.plain import pointed
 from pegboard.serve.typed.circles import circles
 
 Schema: TypeAlias = Mapping[str, object]
@@ -42,7 +43,7 @@ class References:
         if fragment and not fragment.startswith("/"):
             found: object = self._anchored().get(fragment)
         else:
-            found = _pointed(root, fragment)
+            found = pointed(root, fragment)
         if not isinstance(found, Mapping | bool):
             return None
         return Target(fragment.rpartition("/")[2].lstrip("#"), found, root)
@@ -110,18 +111,6 @@ def _schemas(value: object) -> Iterator[Schema]:
             ahead += each.values()
         elif isinstance(each, list):
             ahead += each
-
-
-def _pointed(value: object, pointer: str) -> object:
-    for step in pointer.split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, Mapping):
-            value = value.get(key)
-        elif isinstance(value, list) and key.isascii() and key.isdigit() and len(key) < 9:
-            value = value[int(key)] if int(key) < len(value) else None
-        else:
-            return None
-    return value
 
 
 def _text(value: object) -> str:
