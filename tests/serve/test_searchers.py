@@ -188,15 +188,17 @@ def test_when_the_gateway_is_killed_they_end(board):
     assert searcher._process.wait(BOUND) == 0
 
 
-def test_a_board_that_cannot_be_opened_there_is_searched_here(board):
+def test_a_board_that_cannot_be_opened_there_is_searched_here(board, caplog):
     shared = Searchers(replace(board.place, board=Path("/nonexistent/board.db")), 1)
     with crowd(shared):
         until(lambda: shared._starting is None, BOUND)
+        assert "it ended before it was ready" in caplog.text
         assert handed_on(shared, Ask("x")) is HERE
+        assert shared._starting is None, "it is not tried again at once"
     shared.close()
 
 
-def test_one_that_cannot_be_started_is_not_tried_again(board, monkeypatch, caplog):
+def test_one_that_cannot_be_started_is_not_tried_again_at_once(board, monkeypatch, caplog):
     monkeypatch.setattr(searchers.sys, "executable", "/nonexistent/python")
     shared = Searchers(board.place, 1)
     with crowd(shared):

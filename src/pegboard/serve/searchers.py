@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
@@ -29,6 +30,8 @@ log = logging.getLogger(__name__)
 CROWD = 3
 """When so many are at work here, another process is of use."""
 START_SECONDS = 120.0
+PAUSE_SECONDS = 60.0
+"""After one that did not start."""
 READY = "ready"
 MOST = 12
 """Unless more are asked for: beyond that, there are no threads to wait for them."""
@@ -69,6 +72,7 @@ class Searchers:
         self._all: set[Searcher] = set()
         self._here = 0
         self._starting: threading.Thread | None = None
+        self._not_before = 0.0
         self._closed = False
 
     def find(
@@ -119,6 +123,8 @@ class Searchers:
         place, full = self._place, len(self._all) >= self._most
         if place is None or full or self._here < CROWD or self._starting or self._closed:
             return
+        if time.monotonic() < self._not_before:
+            return
         self._starting = threading.Thread(target=self._start, args=[place], daemon=True)
         self._starting.start()
 
@@ -131,13 +137,18 @@ class Searchers:
                 closed = self._closed
             if closed or not searcher.ready():
                 searcher.close()
+            if not searcher.lives and not self._closed:
+                self._pause("it ended before it was ready")
             self._give_back(searcher)
         except OSError as error:
-            log.warning("no further process could be started to search: %s", error)
-            self._most = 0
+            self._pause(error)
         finally:
             with self._lock:
                 self._starting = None
+
+    def _pause(self, why: object) -> None:
+        self._not_before = time.monotonic() + PAUSE_SECONDS
+        log.warning("no further process could be started to search: %s", why)
 
 
 class Searcher:

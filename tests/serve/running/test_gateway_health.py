@@ -69,25 +69,29 @@ def test_a_board_that_hangs_and_a_model_that_hangs_are_told_apart(
     with here.client() as client:
         with monkeypatch.context() as stuck:
             stuck.setattr(board.models, "searching", lambda: release.wait(BOUND) and None)
-            assert client.get("/readyz").json()["reasons"] == ["model_slow"]
-            assert client.get("/readyz").json()["reasons"] == ["model_slow"]
+            slow = {"status": "degraded", "reasons": ["model_slow"]}
+            assert client.get("/readyz").json() == slow
+            assert client.get("/readyz").json() == slow
             assert here.gateway.threads._running == 1, "one trial at a time"
         release.set()
-        until(lambda: client.get("/readyz").status_code == 200)
+        until(lambda: client.get("/readyz").json() == {"status": "ready"})
         release.clear()
         with monkeypatch.context() as stuck:
             stuck.setattr(board.store, "now", lambda: release.wait(BOUND))
-            assert client.get("/readyz").json()["reasons"] == ["board_slow"]
+            found = client.get("/readyz")
+            assert (found.status_code, found.json()["reasons"]) == (503, ["board_slow"])
         release.set()
 
 
-def test_a_model_that_cannot_be_used_is_told(here, board, patience, monkeypatch):
+def test_a_model_that_cannot_be_used_is_told_and_words_go_on(here, board, patience, monkeypatch):
     def unusable():
         raise ModelUnavailable("the file with the weights is damaged")
 
     monkeypatch.setattr(board.models, "searching", unusable)
     with here.client() as client:
-        assert client.get("/readyz").json()["reasons"] == ["model_unavailable"]
+        found = client.get("/readyz")
+        assert found.status_code == 200
+        assert found.json() == {"status": "degraded", "reasons": ["model_unavailable"]}
 
 
 def test_without_a_model_it_is_ready(open_board):

@@ -38,11 +38,15 @@ async def alive(asked: Asked) -> Response:
 
 
 async def ready(asked: Asked) -> Response:
-    """Why it is not ready is told by a code alone: anybody may ask."""
+    """Why it is not ready is told by a code alone: anybody may ask.
+
+    Without its model it still finds by words. A model of a service is away for all gateways at
+    once, and if all of them were taken out of use for that, nothing would be found.
+    """
     why = await readiness_of(asked.request).why_not()
-    if why:
+    if set(why) - {MODEL_SLOW, MODEL_UNAVAILABLE}:
         return reply({"status": "not_ready", "reasons": why}, 503)
-    return reply({"status": "ready"})
+    return reply({"status": "degraded", "reasons": why} if why else {"status": "ready"})
 
 
 class Readiness:
@@ -143,7 +147,7 @@ ALIVE = {"type": "object", "properties": {"status": {"const": "ok"}}, "required"
 READY = {
     "type": "object",
     "properties": {
-        "status": {"enum": ["ready", "not_ready"]},
+        "status": {"enum": ["ready", "degraded", "not_ready"]},
         "reasons": {"type": "array", "items": {"type": "string"}},
     },
     "required": ["status"],
@@ -163,7 +167,7 @@ ROUTES = (
         "GET",
         "/readyz",
         "ready",
-        "Whether the board answers and its model can be used; 503 with codes if not.",
+        "Whether the board answers, 503 if not; degraded while its model cannot be used.",
         ready,
         role=None,
         answer=READY,
