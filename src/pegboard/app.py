@@ -335,7 +335,8 @@ class Pegboard(Upkeep):
 
         place = place_for(self.caller, namespace, self.within)
         gate = sealing_of(self.settings, self._tiers)
-        allowed = frozenset(each.strip() for each in self.settings.serve.author_secrets.split(","))
+        named = self.settings.serve.author_secrets.split(",")
+        allowed = frozenset(filter(None, map(str.strip, named)))
         making = Making(
             self.store, gate, self.search, self.models.target, self.running.trial, allowed
         )

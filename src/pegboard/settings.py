@@ -222,7 +222,7 @@ class ServeSettings:
     )
     author_secrets: str = setting(
         "",
-        "secrets that tools may name which authors make, with commas: JIRA_TOKEN",
+        "secrets and variables that tools may name which authors make, with commas: JIRA_TOKEN",
         personal=True,
     )
     search_seconds: float = setting(10.0, "how long a search may take", least=0.1, most=600.0)

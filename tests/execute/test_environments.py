@@ -80,6 +80,17 @@ def test_nothing_is_needed_by_default():
         *("a; os_name == 'x --index-url y'", 'a; os_name == "${TOKEN}"', "a\0", "a\x1b"),
         *("a --hash=md5:00", "a --hash=sha256:00", f"{A_HASH}", "a=1", "a>>1", "[a]", "a b", "ä"),
         'a; os_name == "x\n--index-url=y"',
+        *(
+            r'a; os_name == "\x24{TOKEN}"',
+            r'a; os_name == "x\x0a--index-url=y"',
+            "a; os_name == '$x'",
+        ),
+        *(
+            r'a; os_name == "x\x20\x2de ."',
+            r'a; os_name == "\x23 coding: utf-7"',
+            "a; os_name == '#'",
+        ),
+        *(r'a; os_name == "\u0024{TOKEN}"', r"a; os_name == 'a\x27\x22'", r'a; os_name == "x\"'),
     ],
 )
 def test_all_that_is_no_package_by_name_is_refused(line):
@@ -98,6 +109,7 @@ def test_whatever_is_said_is_refused_or_one_line_without_options(text):
     for line in found:
         assert line.splitlines() == [line]
         assert " -" not in line
+        assert not {"$", "#", "\\"} & set(line)
         assert "://" not in line or "os_name" in line
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 from pegboard.answers import Answer, Hit
 from pegboard.board.bounds import Place
 from pegboard.calls import CallResult, Outcome
-from pegboard.content import ItemFile, Json, VersionLine
+from pegboard.content import ItemFile, Json, Resource, VersionLine
 from pegboard.errors import UsageError
 from pegboard.execute.policy import secrets_of
 from pegboard.model import (
@@ -111,8 +111,8 @@ class Making(NamedTuple):
         verdict = _signed_by(verdict, place, before)
         if place.own and before is not None and before.item.author != place.author:
             return Created("refused", item_id, reason=not_own(verdict).reason)
-        if place.own and (others := sorted({*secrets_of(verdict)} - self.secrets)):
-            return Created("refused", item_id, reason=_not_given(others[0]))
+        if place.own and (beyond := _beyond(verdict, self.secrets)):
+            return Created("refused", item_id, reason=beyond)
         version = verdict.version.version if verdict.version else ""
         if before is not None and before.off_at is not None:
             return Created("refused", item_id, version, reason=_switched_off(item_id))
@@ -193,10 +193,20 @@ def _switched_off(item_id: ItemId) -> str:
     )
 
 
-def _not_given(secret: str) -> str:
+def _beyond(item: Item, allowed: frozenset[str]) -> str:
+    """What it asks for that is not its author's to approve, though he approves calls; in words."""
+    asked = {f"the secret {name}": name for name in secrets_of(item)}
+    for each in item.permissions:
+        if each.resource is Resource.ENVIRONMENT:
+            asked[f"the variable {each.scope}"] = each.scope
+        elif each.resource is Resource.FILESYSTEM and each.scope.startswith(("/", "~")):
+            asked[f"{each.scope}, which is outside of the project"] = ""
+    beyond = sorted(said for said, name in asked.items() if name not in allowed)
     return (
-        f"it names the secret {secret}, which tools that authors make are not given; "
-        "whoever is admin without namespaces can make it, or allow the name: serve.author_secrets"
+        f"it asks for {beyond[0]}, and tools that authors make are not given that; whoever is"
+        " admin without namespaces can make it, or allow a name: serve.author_secrets"
+        if beyond
+        else ""
     )
 
 

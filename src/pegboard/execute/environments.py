@@ -42,6 +42,22 @@ _WHERE_FROM = (
     *("TIMEOUT", "DEFAULT_TIMEOUT", "RETRIES", "CONFIG_FILE", "CACHE", "NO_CACHE", "KEYRING"),
 )
 """How the settings of pip and uv begin that say where packages come from, and how to get there."""
+_FOR_ALL = frozenset(
+    (
+        *("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP"),
+        *(
+            "HTTP_PROXY",
+            "HTTPS_PROXY",
+            "ALL_PROXY",
+            "NO_PROXY",
+            "NETRC",
+            "DBUS_SESSION_BUS_ADDRESS",
+        ),
+        *("SSL_CERT_FILE", "SSL_CERT_DIR", "SSL_CLIENT_CERT"),
+        *("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
+        *("SYSTEMROOT", "COMSPEC", "APPDATA", "LOCALAPPDATA", "USERPROFILE"),
+    )
+)
 
 
 class Environments:
@@ -187,15 +203,15 @@ def _last_words(said: IO[bytes]) -> str:
 
 
 def _for_installers(environ: Mapping[str, str]) -> dict[str, str]:
-    """Nothing that could send them to another environment than the one that they are to fill."""
-    kept = {
-        name: value
-        for name, value in environ.items()
-        if not name.startswith(("PYTHON", "VIRTUAL_ENV", "CONDA", "__PYVENV", "PEGBOARD_"))
-        and (not name.startswith(("PIP_", "UV_")) or _says_where_from(name))
-    }
+    """What they need to reach an index, and nothing that would lead them to another environment.
+
+    No secret of anybody's: what they write when something fails is shown.
+    """
+    kept = {name: value for name, value in environ.items() if _is_for_installers(name)}
     return kept | {"UV_PYTHON_DOWNLOADS": "never"}
 
 
-def _says_where_from(name: str) -> bool:
-    return name.partition("_")[2].startswith(_WHERE_FROM)
+def _is_for_installers(name: str) -> bool:
+    if name.startswith(("PIP_", "UV_")):
+        return name.partition("_")[2].startswith(_WHERE_FROM)
+    return name.upper() in _FOR_ALL or name.startswith(("LC_", "XDG_"))

@@ -130,17 +130,21 @@ def _requirement(line: str) -> str:
 
     hashes = sorted(set(_HASH.findall(line)))
     said = " ".join(_HASH.sub(" ", line).split())
-    # Inside the quotes of a marker, these would still be an option or a variable to an installer.
-    if " -" in said or "${" in said or not said.isprintable():
-        raise _refused(line)
     try:
         requirement = Requirement(said)
-    except (InvalidRequirement, RecursionError) as error:
+        requirement.name = canonicalize_name(requirement.name)
+        written = str(requirement)
+    except (InvalidRequirement, RecursionError, ValueError) as error:
         raise _refused(line) from error
-    if requirement.url is not None:
+    # What is written is not always what was said: escapes in the quotes of a marker are read.
+    if requirement.url is not None or not all(map(_is_one_line, (said, written))):
         raise _refused(line)
-    requirement.name = canonicalize_name(requirement.name)
-    return " ".join([str(requirement), *(f"--hash={each}" for each in hashes)])
+    return " ".join([written, *(f"--hash={each}" for each in hashes)])
+
+
+def _is_one_line(text: str) -> bool:
+    """To an installer too: not an option, a variable, a comment or a line of its own in quotes."""
+    return text.isprintable() and not any(each in text for each in (" -", "$", "#", "\\"))
 
 
 def _refused(line: str) -> NotExecutable:

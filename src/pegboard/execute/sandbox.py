@@ -197,8 +197,22 @@ def _granted(grants: Grants) -> Iterator[str]:
     """Outer folders before inner ones, so that what is said of an inner one holds for it."""
     how = dict.fromkeys(_existing(grants.read), "--ro-bind")
     how |= dict.fromkeys(_existing(grants.write), "--bind")
+    how |= dict.fromkeys(_pinned(grants, how), "--bind")
     for path in sorted(how, key=lambda path: len(path.parts)):
         yield from (how[path], str(path), str(path))
+
+
+def _pinned(grants: Grants, granted: Mapping[Path, str]) -> Iterator[Path]:
+    """Folders between one that may be written and what is hidden in it.
+
+    As places of mounts they cannot be moved. Else what is hidden could be moved away with them,
+    to be found under another name by the next process, or not to be there when that is confined.
+    """
+    for path in _existing(grants.hidden):
+        for folder in path.parents:
+            outer = next((each for each in folder.parents if each in granted), None)
+            if folder not in granted and outer is not None and granted[outer] == "--bind":
+                yield folder
 
 
 def _to_mask(grants: Grants, granted: Iterable[Path], own: Iterable[Path]) -> list[Path]:

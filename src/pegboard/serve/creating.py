@@ -64,7 +64,10 @@ OUTPUT_SCHEMA: dict[str, Any] = {
 
 async def create_tool(asked: Asked) -> CallToolResult:
     # To the end: half a creation would be none, and nobody would know.
-    return await asked.threads.run_to_end(partial(_create, asked.board, asked.arguments))
+    work = partial(_create, asked.board, asked.arguments)
+    if asked.arguments.get("try_with") is None:
+        return await asked.threads.run_to_end(work)
+    return await asked.threads.run_trial(asked.board.caller, work)
 
 
 def _create(board: Pegboard, arguments: dict[str, Any]) -> CallToolResult:

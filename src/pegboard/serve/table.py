@@ -3,7 +3,8 @@
 import asyncio
 import os
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -21,9 +22,9 @@ from mcp_types import (
 
 from pegboard.app import Pegboard
 from pegboard.board.patience import elsewhere
-from pegboard.calls import Role
+from pegboard.calls import Caller, Role
 from pegboard.content import Json
-from pegboard.errors import BoardBusy
+from pegboard.errors import BoardBusy, TooMany
 from pegboard.serve.arguments import checked
 
 R = TypeVar("R")
@@ -36,6 +37,9 @@ WAITING = 32
 """Threads that wait for servers."""
 MOST_ELSEWHERE = 64
 """Searches that wait for a model while others go on."""
+TRIALS = 8
+"""Tools that are tried at the same time before they are kept."""
+MOST_TRIALS_OF_ONE = 2
 MOST_LEFT = 32
 """When so many that were given up are still at work, the board does not answer, and is let be."""
 
@@ -47,6 +51,8 @@ class Threads:
         self._limiter = anyio.CapacityLimiter(THREADS)
         self._waiting = anyio.CapacityLimiter(WAITING)
         self._searching = anyio.CapacityLimiter(THREADS)
+        self._trials = anyio.CapacityLimiter(TRIALS)
+        self._trying: Counter[Caller] = Counter()
         self._running = 0
         self._left = 0
         self._elsewhere = 0
@@ -87,7 +93,24 @@ class Threads:
 
     async def run_to_end(self, work: Callable[[], R]) -> R:
         """Finished even if the caller is cancelled meanwhile."""
-        return await self._run(work, abandon=False, limiter=self._waiting)
+        return await _to_end(self._run(work, abandon=False, limiter=self._waiting))
+
+    async def run_trial(self, whose: Caller, work: Callable[[], R]) -> R:
+        """As `run_to_end`, for what runs a tool and waits for it: nobody else waits with it."""
+        if self._trying[whose] >= MOST_TRIALS_OF_ONE:
+            raise TooMany(
+                f"{self._trying[whose]} tools that you make are being tried just now",
+                "wait until that is done, or make it without try_with",
+            )
+        return await _to_end(self._try(whose, work))
+
+    async def _try(self, whose: Caller, work: Callable[[], R]) -> R:
+        self._trying[whose] += 1
+        try:
+            return await self._run(work, abandon=False, limiter=self._trials)
+        finally:
+            self._trying[whose] -= 1
+            self._trying += Counter()  # leaves out those who have none
 
     async def _run(
         self, work: Callable[[], R], *, abandon: bool, limiter: anyio.CapacityLimiter
@@ -129,6 +152,14 @@ class Threads:
         """Wait until nothing runs any more; false if something still does after so long."""
         with self._change:
             return self._change.wait_for(lambda: not self._running, seconds)
+
+
+async def _to_end(work: Coroutine[Any, Any, R]) -> R:
+    """In a task of its own, which nobody cancels: thread and limiter end together."""
+    task = asyncio.ensure_future(work)
+    # Should nobody wait for it any more, nobody wants to know how it failed either.
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return await asyncio.shield(task)
 
 
 class _Work(Generic[R]):

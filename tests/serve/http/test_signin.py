@@ -10,7 +10,13 @@ from making import until
 from pegboard.board.tokens import make_token, revoke_token
 from pegboard.calls import Role
 from pegboard.errors import BoardBusy, BoardReadOnly
-from pegboard.serve.http.failures import A_SECOND, MOST_ADDRESSES, MOST_AT_ONCE, Failures
+from pegboard.serve.http.failures import (
+    A_SECOND,
+    MOST_ADDRESSES,
+    MOST_AT_ONCE,
+    MOST_COUNTED,
+    Failures,
+)
 from pegboard.serve.http.signin import CHECKED_SECONDS, NOTED_SECONDS
 from pegboard.settings import ServeSettings
 from pegboard.store.sqlite.store import SqliteStore
@@ -310,13 +316,24 @@ def test_addresses_of_one_network_of_ipv6_count_as_one():
     assert len(failures) == 2
 
 
+def test_failures_one_after_another_are_too_many_though_some_are_forgotten_meanwhile():
+    clock = Clock()
+    failures = Failures(clock)
+    for _ in range(2 * MOST_AT_ONCE):
+        clock.now += 0.01
+        if failures.too_many("192.0.2.1"):
+            break
+        failures.add("192.0.2.1")
+    assert failures.too_many("192.0.2.1")
+
+
 def test_failures_are_forgotten_with_time():
     clock = Clock()
     failures = Failures(clock)
     for _ in range(10 * MOST_AT_ONCE):
         failures.add("192.0.2.1")
     assert failures.too_many("192.0.2.1")
-    clock.now += 1 / A_SECOND + 0.1
+    clock.now += (MOST_COUNTED - MOST_AT_ONCE) / A_SECOND + 0.1
     assert not failures.too_many("192.0.2.1")
     for _ in range(2):
         failures.add("192.0.2.1")

@@ -1,10 +1,13 @@
 """Making tools over HTTP, and removing them."""
 
 import base64
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 from http_parts import encoded
+
+from making import until
 
 MANIFEST = {
     "tool_id": "fold_paper",
@@ -155,6 +158,7 @@ def test_what_somebody_else_made_is_not_an_authors_to_change(api):
 
 NAMING = (
     {"permissions": ["read secret BILLING_KEY"]},
+    {"permissions": ["read environment BILLING_KEY"]},
     {"executor_config": {"env": {"KEY": "secret://BILLING_KEY"}}},
     {
         "tool_type": "api",
@@ -167,7 +171,7 @@ NAMING = (
 def test_the_gateways_secrets_are_not_an_authors_to_name(api, manifest):
     refused = create(api, who="author", manifest=manifest)
     assert (refused.status, refused.code) == (422, "refused")
-    assert "it names the secret BILLING_KEY" in refused.json["detail"]
+    assert "BILLING_KEY" in refused.json["detail"]
     assert "serve.author_secrets" in refused.json["detail"]
     assert api.ask("GET", f"/tools/{ID}").status == 404
     assert create(api, manifest=manifest).status == 201, "its owner names what he likes"
@@ -178,6 +182,37 @@ def test_an_author_names_the_secrets_that_are_meant_for_authors(api, manifest, m
     serve = replace(api.board.settings.serve, author_secrets="OTHER, BILLING_KEY")
     monkeypatch.setattr(api.board, "settings", replace(api.board.settings, serve=serve))
     assert create(api, who="author", manifest=manifest).status == 201
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        *("read environment *", "read environment BILLING_*", "read secret *"),
+        *("read filesystem /**", "write filesystem /tmp/**", "read filesystem ~/.netrc"),
+    ],
+)
+def test_an_author_asks_for_nothing_of_the_host(api, wish):
+    refused = create(api, who="author", manifest={"permissions": [wish]})
+    assert (refused.status, refused.code) == (422, "refused")
+    assert wish.split()[2] in refused.json["detail"]
+    assert create(api, manifest={"permissions": [wish]}).status == 201
+
+
+def test_whoever_tries_much_at_once_waits_and_nobody_else_does(api):
+    """Trials of one caller have a bound, and none of them holds up the others."""
+    slow = "import time\ndef run(sheet):\n    time.sleep(3)\n    return sheet\n"
+
+    def attempt(number):
+        said = {"manifest": {"tool_id": f"fold_{number}"}, "try_with": {"sheet": "a"}}
+        return create(api, slow, who="author", anyway=True, **said)
+
+    with ThreadPoolExecutor(12) as threads:
+        tries = [threads.submit(attempt, number) for number in range(12)]
+        until(lambda: sum(each.done() for each in tries) >= 10)
+        assert api.ask("GET", "/search?q=message&mode=bm25").status == 200
+        assert create(api, who="owner", try_with={"sheet": "b"}).status == 201
+        found = sorted(each.result().status for each in tries)
+    assert found == [201] * 2 + [429] * 10
 
 
 def test_a_tool_was_made_even_if_somebody_removes_it_at_that_moment(api, monkeypatch):

@@ -101,7 +101,7 @@ def test_a_body_that_does_not_come_is_given_up(here, monkeypatch):
         client.send(post("{", Content_Length="100"))
         status, _, body = client.answer()
     assert (status, problem(body)) == (408, "too_slow")
-    assert gate._reading == 0
+    assert gate._uploads.size == 0
 
 
 def test_uploads_that_dawdle_take_nobody_elses_turn(open_board):
@@ -114,6 +114,25 @@ def test_uploads_that_dawdle_take_nobody_elses_turn(open_board):
         assert [client.get("/search?q=mail").status_code for _ in range(5)] == [200] * 5
         for each in opened:
             each.close()
+
+
+def test_uploads_that_never_end_do_not_keep_others_from_sending(open_board):
+    """Nobody has signed in when a body is read. The oldest goes where there are too many."""
+    board = open_board(serve__request_bytes=100_000, serve__requests_per_minute=0)
+    with Here(board) as here, here.client() as client:
+        opened = [Wire(here.port) for _ in range(40)]
+        for each in opened:
+            each.send(post("{" + " " * 99_998, Content_Length="100000"))
+        until(lambda: here.limits._uploads.size == 1_599_984, "there is no room for more")
+        found = [client.post("/search", json={"q": "mail " * 200}).status_code for _ in range(20)]
+        assert found == [200] * 20
+        status, _, body = opened[0].answer()
+        assert (status, problem(body)) == (503, "busy")
+        opened[-1].send("}")
+        assert opened[-1].answer()[0] == 415, "whoever came last was read to the end"
+        for each in opened:
+            each.close()
+        until(lambda: here.limits._uploads.size == 0, "all is given back")
 
 
 def test_connections_that_say_nothing_or_half_of_it_are_ended(here, monkeypatch):

@@ -74,7 +74,10 @@ class CreateBody(Wanted):
 
 async def create(asked: Asked) -> Response:
     # To the end: half a creation would be none, and nobody would know.
-    return await asked.threads.run_to_end(partial(_create, asked))
+    work = partial(_create, asked)
+    if asked.body.try_with is None:
+        return await asked.threads.run_to_end(work)
+    return await asked.threads.run_trial(asked.caller, work)
 
 
 def _create(asked: Asked) -> Response:
@@ -131,6 +134,6 @@ ROUTES = (
         answer=CREATED,
         statuses=(200, 201),
         group="items",
-        problems=(409, 422),
+        problems=(409, 422, 429),
     ),
 )

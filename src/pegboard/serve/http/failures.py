@@ -12,6 +12,8 @@ from typing import NamedTuple
 from pegboard.serve.http.site import as_address
 
 MOST_AT_ONCE = 30
+MOST_COUNTED = 2 * MOST_AT_ONCE
+"""Else what is forgotten until the next one would always make room for it."""
 A_SECOND = 0.5
 """So many are forgotten in a second."""
 MOST_ADDRESSES = 10_000
@@ -37,7 +39,7 @@ class Failures:
         """Says whether it was the one that made them too many."""
         network = _network(host)
         before = self._present(network)
-        failures = min(before + 1, MOST_AT_ONCE)
+        failures = min(before + 1, MOST_COUNTED)
         self._counts[network] = _Count(failures, self._clock())
         self._counts.move_to_end(network)
         if len(self._counts) > MOST_ADDRESSES:

@@ -57,7 +57,8 @@ def kind_of(scope: Scope) -> Kind:
         return Kind.STREAM
     if path == "/search":
         return Kind.SEARCH
-    return Kind.CALL if path.endswith("/call") and scope["method"] == "POST" else Kind.QUICK
+    calls = path.endswith("/call") or path == "/tools"  # where a new one may be tried first
+    return Kind.CALL if calls and scope["method"] == "POST" else Kind.QUICK
 
 
 class Bounds(NamedTuple):
@@ -86,8 +87,7 @@ class Limits:
         self._bounds = bounds
         self._refused = refused
         """Is told the code of each refusal."""
-        self._reading = 0
-        """Bytes of bodies that are being read."""
+        self._uploads = _Uploads(BODIES * bounds.request_bytes)
         self.in_hand: Counter[Kind] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -155,27 +155,71 @@ class Limits:
         """All of it, or why not; None if whoever sends it has gone away."""
         if not _has_body(scope):
             return b""
-        parts = bytearray()
+        limit = asyncio.timeout(self._bounds.body_seconds)
+        upload = self._uploads.begin(limit)
         try:
-            async with asyncio.timeout(self._bounds.body_seconds):
+            async with limit:
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
                         return None
-                    part: bytes = message.get("body", b"")
-                    self._reading += len(part)
-                    parts += part
-                    if len(parts) > self._bounds.request_bytes:
-                        return _too_large(self._bounds)
-                    if self._reading > BODIES * self._bounds.request_bytes:
+                    self._uploads.add(upload, message.get("body", b""))
+                    if upload.cut:
                         return _busy(scope, self._bounds)
+                    if len(upload.parts) > self._bounds.request_bytes:
+                        return _too_large(self._bounds)
                     if not message.get("more_body", False):
-                        return bytes(parts)
+                        return bytes(upload.parts)
         except TimeoutError:
+            if upload.cut:
+                return _busy(scope, self._bounds)
             seconds = self._bounds.body_seconds
             return Refusal("too_slow", told(408, "too_slow", f"it took longer than {seconds:g} s"))
         finally:
-            self._reading -= len(parts)
+            self._uploads.end(upload)
+
+
+class _Upload:
+    """A body that is being read."""
+
+    def __init__(self, limit: asyncio.Timeout) -> None:
+        self.parts = bytearray()
+        self.limit = limit
+        self.cut = False
+
+
+class _Uploads:
+    """All bodies that are being read. Where they are too much together, the oldest goes.
+
+    Bodies are read before anybody has signed in, and whoever sends one and leaves out its end must
+    not keep others from sending theirs: those take a moment.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._all: dict[_Upload, None] = {}
+        self.size = 0
+        """In bytes."""
+
+    def begin(self, limit: asyncio.Timeout) -> _Upload:
+        upload = _Upload(limit)
+        self._all[upload] = None
+        return upload
+
+    def add(self, upload: _Upload, part: bytes) -> None:
+        upload.parts += part
+        self.size += len(part)
+        while self.size > self._most:
+            oldest = next(iter(self._all))
+            self.end(oldest)
+            oldest.cut = True
+            oldest.limit.reschedule(asyncio.get_running_loop().time())
+
+    def end(self, upload: _Upload) -> None:
+        if upload in self._all:
+            self._all.pop(upload)
+            self.size -= len(upload.parts)
+            upload.parts = bytearray()
 
 
 class Refusal(NamedTuple):
