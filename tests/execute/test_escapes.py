@@ -495,6 +495,31 @@ open(f'{{root}}/allowed', 'w').write('x')
     assert (project / "allowed").exists()
 
 
+def test_what_is_hidden_is_not_moved_away_with_a_folder_around_it(runs, tmp_path):
+    """It would be found there by the next process, under a name that is not hidden."""
+    outer = tmp_path / "outer"
+    board = outer / "work" / "project" / ".pegboard"
+    board.mkdir(parents=True)
+    (board / "board.db").write_text("hush")
+    found = attempts(
+        runs,
+        f"""
+work = {str(outer / "work")!r}
+attempt('work', lambda: os.rename(work, work + '2'))
+attempt('project', lambda: os.rename(work + '/project', work + '/project2'))
+attempt('elsewhere', lambda: os.rename(work + '/project', {str(outer)!r} + '/project'))
+attempt('board', lambda: os.rename(work + '/project/.pegboard', work + '/board'))
+attempt('read', lambda: open(work + '/project/.pegboard/board.db').read())
+for folder in work, work + '/project', {str(outer)!r}:
+    open(f'{{folder}}/allowed', 'w').write('x')
+""",
+        grants=Grants(write=(outer,), hidden=(board,)),
+    )
+    assert all_failed(found), found
+    assert (board / "board.db").read_text() == "hush"
+    assert {each.parent.name for each in outer.rglob("allowed")} == {"outer", "work", "project"}
+
+
 def test_its_own_files_are_seen_though_all_around_them_is_hidden(runs, tmp_path):
     (runs.folder / "own").write_text("mine")
     (tmp_path / "other").write_text("hush")

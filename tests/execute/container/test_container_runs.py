@@ -187,6 +187,20 @@ def test_granted_paths_are_where_they_are_and_hidden_ones_are_empty(each_way, tm
     assert not (project / "b").exists()
 
 
+def test_what_is_hidden_is_not_moved_away_with_a_folder_around_it(each_way, tmp_path):
+    outer = opened(tmp_path / "outer")
+    project = opened(opened(outer / "work") / "project")
+    board = opened(project / ".pegboard")
+    (board / "board.db").write_text("hush")
+    script = "mv work work2; mv work/project project2; ls work/project/.pegboard; ls -a *; "
+    script += "echo new > work/project/a"
+    grants = Grants(write=(outer,), hidden=(board,), project=outer)
+    result = each_way(["sh", "-c", script], grants=grants)
+    assert "board.db" not in text_of(result)
+    assert (board / "board.db").read_text() == "hush"
+    assert (project / "a").read_text() == "new\n"
+
+
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can mount")
 def test_what_is_mounted_below_a_path_that_may_be_read_is_not_written(each_way, tmp_path):
     below = opened(opened(tmp_path / "project") / "below")

@@ -61,6 +61,11 @@ def _granted(grants: Grants, nothing: Path, blank: Path) -> Iterator[Mount]:
             yield Mount(real, str(path), writable)
             for each in hidden:
                 if each.is_relative_to(real):
+                    # As places of mounts, the folders around it cannot be moved, and it with them.
+                    around = [inner for inner in each.parents if real in inner.parents]
+                    for inner in reversed(around) if writable else ():
+                        if inner not in (*grants.read, *grants.write):
+                            yield Mount(inner, str(path / inner.relative_to(real)), writable)
                     target = str(path / each.relative_to(real))
                     masks.append(Mount(nothing if each.is_dir() else blank, target))
     yield from masks
