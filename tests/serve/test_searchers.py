@@ -188,6 +188,14 @@ def test_when_the_gateway_is_killed_they_end(board):
     assert searcher._process.wait(BOUND) == 0
 
 
+def test_files_of_the_working_folder_are_no_modules_of_it(board, tmp_path):
+    for name in ("logging", "pegboard", "numpy", "sitecustomize"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('a stranger was let in')")
+    searcher = Searcher(board.place)
+    assert searcher.ready()
+    searcher.close()
+
+
 def test_a_board_that_cannot_be_opened_there_is_searched_here(board, caplog):
     shared = Searchers(replace(board.place, board=Path("/nonexistent/board.db")), 1)
     with crowd(shared):

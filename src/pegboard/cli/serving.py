@@ -167,9 +167,8 @@ def serve(
         found = pegboard.settings.serve
         refuse_open_doors(pegboard, found)
         if found.loopback == "off":
-            pegboard.seen_by(
-                Caller()
-            )  # says at once if the database does not let it act for others
+            # So that a database which does not let it act for others says so at once.
+            pegboard.seen_by(Caller())
         sign_in = make_sign_in(pegboard, found)
         gateway = Gateway(pegboard, RatedSignIn(sign_in, found.requests_per_minute))
         sock = listening(found.host, found.port)

@@ -45,14 +45,8 @@ _WHERE_FROM = (
 _FOR_ALL = frozenset(
     (
         *("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP"),
-        *(
-            "HTTP_PROXY",
-            "HTTPS_PROXY",
-            "ALL_PROXY",
-            "NO_PROXY",
-            "NETRC",
-            "DBUS_SESSION_BUS_ADDRESS",
-        ),
+        *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+        *("NETRC", "DBUS_SESSION_BUS_ADDRESS"),
         *("SSL_CERT_FILE", "SSL_CERT_DIR", "SSL_CLIENT_CERT"),
         *("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
         *("SYSTEMROOT", "COMSPEC", "APPDATA", "LOCALAPPDATA", "USERPROFILE"),

@@ -32,6 +32,7 @@ CROWD = 3
 START_SECONDS = 120.0
 PAUSE_SECONDS = 60.0
 """After one that did not start."""
+SEARCHER = "pegboard.serve.searcher"
 READY = "ready"
 MOST = 12
 """Unless more are asked for: beyond that, there are no threads to wait for them."""
@@ -157,7 +158,8 @@ class Searcher:
     def __init__(self, place: Located) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
-            command = [sys.executable, "-m", "pegboard.serve.searcher", str(theirs.fileno())]
+            # With -P, so that no file in the working folder is taken for a module.
+            command = [sys.executable, "-P", "-m", SEARCHER, str(theirs.fileno())]
             try:
                 # Of its own session, so that Ctrl-C ends the gateway first, and that ends this.
                 self._process = subprocess.Popen(  # noqa: S603 (a module of ours)

@@ -207,6 +207,8 @@ class _Uploads:
         return upload
 
     def add(self, upload: _Upload, part: bytes) -> None:
+        if upload.cut:
+            return
         upload.parts += part
         self.size += len(part)
         while self.size > self._most:
