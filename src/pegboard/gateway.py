@@ -38,6 +38,8 @@ def gateway_place(
 
     A flag goes before variables, and two that say different things at the same place are refused.
     """
+    if gateway is not None and not gateway.strip():
+        raise UsageError("--gateway is empty", SUCH_AS)
     if gateway and board:
         raise UsageError(
             "--board and --gateway do not go together: one is a board here, the other elsewhere",

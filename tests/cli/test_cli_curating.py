@@ -289,7 +289,9 @@ def test_tags_and_deletion_on_postgres(there, postgres_store):
 
 
 def test_history_has_the_newest_first_and_outlives_the_item(pegboard, board):
-    assert pegboard("history", REFUND).out == "nothing has happened to it since it came\n"
+    assert (
+        pegboard("history", REFUND).out == "nothing is known to have happened to it since it came\n"
+    )
     pegboard("deactivate", REFUND, "--reason", "It is not ready.")
     pegboard("activate", REFUND, "--by", "ben")
     pegboard("remove", "tools")

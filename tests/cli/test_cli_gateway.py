@@ -571,6 +571,8 @@ def test_what_is_only_for_here_says_why_and_what_to_do(pegboard, desk, name):
     assert (ran.code, ran.out) == (2, "")
     assert f"pegboard {name} asks no gateway: {why}" in ran.err
     assert instead in ran.err
+    both = pegboard(*name.split(), "--token-file", "t", "--gateway", "https://a.example")
+    assert both == ran
     assert list(desk.iterdir()) == []
 
 

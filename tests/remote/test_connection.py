@@ -311,6 +311,9 @@ def test_a_flag_goes_before_the_variable_and_a_board_before_both():
     assert gateway_place(environ, gateway="https://b.example").address == "https://b.example"
     assert gateway_place(environ, board="board.db") is None
     assert gateway_place({}) is None
+    for empty in ("", " "):  # as from a variable of the shell that is not set
+        with pytest.raises(UsageError, match="--gateway is empty"):
+            gateway_place(environ, gateway=empty)
 
 
 def test_a_board_and_a_gateway_at_the_same_place_are_refused():

@@ -208,7 +208,8 @@ class Running:
             return CallResult(Outcome.DENIED, error=f"it was not tried: {verdict.doubts}")
         call.end = self._refused(call, verdict)
         call.seconds = min(_seconds(item, None) or math.inf, self.ways.limits.seconds)
-        return call.end or self._loop.submit(self._run(call)).result()
+        result = call.end or self._loop.submit(self._run(call)).result()
+        return result._replace(seconds=time.monotonic() - call.began)
 
     def make(self, call: Call) -> "Future[CallResult]":
         return self._loop.submit(self._whole(call))

@@ -241,7 +241,7 @@ def history(item: str, board: str | None, as_json: bool) -> None:
         detail = f": {harmless(each.detail)}" if each.detail else ""
         click.echo(f"{render.moment(each.at)}  {each.event.value}{by}{detail}")
     if not found:
-        click.echo("nothing has happened to it since it came")
+        click.echo("nothing is known to have happened to it since it came")
 
 
 @click.command()

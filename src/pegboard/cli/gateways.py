@@ -79,7 +79,8 @@ def offer_gateways(commands: click.Group) -> None:
         if name in AT_GATEWAYS:
             command.params += [_gateway_option(), _token_option()]
         else:
-            command.params.append(_refusing_option(*reason(name)))
+            for option in ("--gateway", "--token-file"):
+                command.params.append(_refusing_option(option, *reason(name)))
 
 
 def leaves(group: click.Group, prefix: str = "") -> Iterator[tuple[str, click.Command]]:
@@ -124,15 +125,14 @@ def _kept(name: str) -> Callback:
     return keep
 
 
-def _refusing_option(why: str, instead: str) -> click.Option:
+def _refusing_option(option: str, why: str, instead: str) -> click.Option:
     def refuse(context: click.Context, parameter: click.Parameter, value: object) -> None:
         if value is not None:
             raise UsageError(f"{context.command_path} asks no gateway: {why}", instead)
-        _tell_of_variable(context)
+        if option == "--gateway":
+            _tell_of_variable(context)
 
-    return click.Option(
-        ["--gateway"], metavar="URL", hidden=True, expose_value=False, callback=refuse
-    )
+    return click.Option([option], hidden=True, expose_value=False, callback=refuse)
 
 
 def _tell_of_variable(context: click.Context) -> None:

@@ -177,7 +177,7 @@ def serve(
         def tell() -> None:
             if as_json:
                 click.echo(json.dumps({"url": url_of(sock, found.host)}))
-            for line in said_so:
+            for line in (*said_so, f"the board is {pegboard.store.facts()['board']}"):
                 click.echo(f"pegboard: {line}", err=True)
 
         with (

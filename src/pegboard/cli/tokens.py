@@ -57,6 +57,8 @@ def new_token(
         return
     click.echo(made.text)
     notice(f"{_told(made.token)}; it is shown only now")
+    if role == Role.AUTHOR and not namespaces:
+        notice("it approves calls, and makes and changes nothing: for that it needs a --namespace")
 
 
 @token.command("list")

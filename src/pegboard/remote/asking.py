@@ -25,7 +25,7 @@ class Gateway:
         return self.ask(Request("GET", path, _pairs(query))).value
 
     def post(self, path: str, body: Mapping[str, object] | None = None) -> object:
-        return self.ask(Request("POST", path, body=body or {})).value
+        return self.ask(Request("POST", path, body=body)).value
 
     def ask(self, request: Request) -> Answered:
         return self.connection.ask(request)

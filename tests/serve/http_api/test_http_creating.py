@@ -31,6 +31,7 @@ def test_a_tool_is_made_found_called_and_removed(api):
     made = create(api, try_with={"sheet": "a"})
     assert (made.status, made.json["state"], made.json["id"]) == (201, "created", ID)
     assert made.json["trial"]["text"] == "a crane"
+    assert made.json["trial"]["seconds"] > 0
     place = made.headers["location"]
     assert place == f"/tools/public%2F{ID}"
     assert api.ask("GET", place).json["item"]["author"] == "olga"

@@ -54,6 +54,16 @@ def web():
 # Sources.
 
 
+@pytest.mark.parametrize("path", ["/refresh", "/retry", "/backfill", "/tools/greet/refresh"])
+def test_what_takes_nothing_refuses_what_is_said(api, path):
+    """It would mean less than whoever says it thinks."""
+    for body in ({"source": "tools"}, {}):
+        refused = api.ask("POST", path, body)
+        assert (refused.status, refused.code) == (400, "usage_error")
+        assert "this takes no body" in refused.json["detail"]
+    assert api.ask("POST", path).status == 202
+
+
 def test_a_service_is_added_read_and_removed(api, web):
     said = {"kind": "openapi", "url": f"{web}/openapi.json", "name": "pets"}
     added = api.ask("POST", "/sources", said)
@@ -126,8 +136,13 @@ def test_an_mcp_server_that_is_down_is_added_and_told_to_be_down(api):
     added = api.ask("POST", "/sources", said)
     assert added.status == 201
     assert "far" in added.json["sync"]["error"]
-    [far] = [each for each in api.ask("GET", "/sources").json["sources"] if each["name"] == "far"]
-    assert (far["kind"], far["server"]["health"], far["server"]["enabled"]) == ("mcp", "down", True)
+
+    def far():
+        known = api.ask("GET", "/sources").json["sources"]
+        [found] = [each for each in known if each["name"] == "far"]
+        return found["kind"], found["server"]["health"], found["server"]["enabled"]
+
+    until(lambda: far() == ("mcp", "down", True))
     again = api.ask("POST", "/sources", {"kind": "openapi"} | {"url": said["url"], "name": "far"})
     assert again.status in (400, 422)
 

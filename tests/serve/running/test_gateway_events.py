@@ -9,8 +9,10 @@ import pytest
 from gateway_parts import BOUND, Here, Tokens, until
 
 from making import make_item
+from pegboard.board.tokens import make_token, revoke_token
 from pegboard.calls import Caller, Role
 from pegboard.serve.http import events, lasting
+from pegboard.serve.http.signin import make_sign_in
 
 ALL = Caller("olga", (), Role.ADMIN)
 A = Caller("ada", ("team-a",), Role.AUTHOR)
@@ -199,6 +201,18 @@ def test_a_token_that_is_taken_away_ends_the_stream(here, tokens):
     del tokens.callers["a"]
     here.gateway.board_changed()
     assert listening.ended()
+
+
+def test_a_token_that_was_found_good_just_before_it_was_revoked_ends_the_stream(board, monkeypatch):
+    """What is known of a token counts for two seconds; nothing else changes after it."""
+    monkeypatch.setattr(lasting, "CHECK_SECONDS", 1_000.0)
+    made = make_token(board.store, Role.READER, name="rita")
+    with Here(board, make_sign_in(board, board.settings.serve)) as here:
+        listening = Listening(here, made.text)
+        listening.next("status")
+        revoke_token(board.store, "rita")
+        here.gateway.board_changed()
+        assert listening.ended()
 
 
 def test_a_token_that_now_stands_for_another_ends_the_stream(here, tokens):

@@ -326,6 +326,8 @@ def test_a_caller_who_asks_too_often_is_told_when_to_come_back(open_board):
         assert [a.get("/search?q=x").status_code for _ in range(4)] == [200, 200, 200, 429]
         late = a.get("/search?q=x")
         assert late.json()["code"] == "too_many"
+        counted = "".join(here.gateway.measures.refusals.family().lines)
+        assert counted.count("too_many") == 1
         assert 1 <= int(late.headers["retry-after"]) <= 20
         assert [wrong.get("/search?q=x").status_code for _ in range(4)] == [401, 401, 401, 429]
         assert b.get("/search?q=x").status_code == 200

@@ -47,7 +47,7 @@ def test_it_serves_and_ends_well_whoever_is_connected(served, small_board):
         assert process.ended() == 0
         assert silent.is_closed()
     assert "sesame" not in process.said
-    logged = [line.split() for line in process.said.splitlines()[2:]]  # after where it serves
+    logged = [line.split() for line in process.said.splitlines()[3:]]  # after where it serves
     assert [line[:4] for line in logged] == [
         ["pegboard:", "GET", "/events", "200"],
         ["pegboard:", "GET", "/search", "200"],

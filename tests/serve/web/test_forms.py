@@ -173,6 +173,8 @@ def test_an_example_gives_what_is_required_in_words_that_shells_and_python_take(
     assert "https://tools.example/tools/team%2Fa%20b/call" in curl.text
     assert """{"arguments": {"text": "it'"'"'s $HOME", "n": 1}}'""" in curl.text
     assert compile(python.text, "example", "exec")
+    assert "'https://tools.example/tools/team%2Fa%20b/call'" in python.text
+    assert command.text.endswith("--gateway https://tools.example")
     assert command.text.startswith("pegboard run 'team/a b' --json ")
 
 

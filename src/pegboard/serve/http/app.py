@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Match
 from starlette.types import Lifespan, Receive, Scope, Send
 
 from pegboard.calls import Caller
-from pegboard.errors import NotAllowed, PegboardError
+from pegboard.errors import NotAllowed, PegboardError, UsageError
 from pegboard.serve.http.asking import read_body, read_query
 from pegboard.serve.http.document import document
 from pegboard.serve.http.gateway import Gateway
@@ -123,7 +123,13 @@ async def answered(
         board = gateway.board_for(caller)
     asks = route.query or (Wanted if route.role is not None else None)
     query = read_query(request, asks) if asks else None
-    body = await read_body(request, route.body, gateway.threads) if route.body else None
+    body = None
+    if route.body:
+        body = await read_body(request, route.body, gateway.threads)
+    elif route.method not in ("GET", "HEAD") and route.path != "/mcp" and await request.body():
+        raise UsageError(
+            "this takes no body", "leave it out; see /openapi.json for what can be said"
+        )
     asked = Asked(request, board, caller, gateway.threads, query, body, path, route)
     return await route.respond(asked)
 

@@ -14,11 +14,12 @@ from pegboard.errors import NotAllowed, PegboardError
 from pegboard.serve.http.gateway import Gateway
 from pegboard.serve.http.news import Bell
 from pegboard.serve.http.problems import told
+from pegboard.serve.http.signin import CHECKED_SECONDS
 
 CHECK_SECONDS = 30.0
 """A token that has run out tells nobody."""
-PAUSE_SECONDS = 2.0
-"""Between two looks at a token when the board keeps changing."""
+PAUSE_SECONDS = CHECKED_SECONDS + 0.1
+"""Until a look at a token when the board has changed: what was found just before counts no more."""
 
 
 async def revoked(gateway: Gateway, connection: HTTPConnection, caller: Caller) -> None:
@@ -28,6 +29,7 @@ async def revoked(gateway: Gateway, connection: HTTPConnection, caller: Caller) 
     try:
         while True:
             await bell.rung(CHECK_SECONDS)
+            await asyncio.sleep(PAUSE_SECONDS)
             try:
                 if await gateway.sign_in.caller(connection) != caller:
                     return
@@ -35,7 +37,6 @@ async def revoked(gateway: Gateway, connection: HTTPConnection, caller: Caller) 
                 return
             except PegboardError:
                 pass  # the board does not answer: that says nothing of the token
-            await asyncio.sleep(PAUSE_SECONDS)
     finally:
         gateway.news.forget(bell.ring)
 

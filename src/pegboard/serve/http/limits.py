@@ -95,7 +95,7 @@ class Limits:
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return
-        sending = _Sending(scope, send)
+        sending = _Sending(scope, send, self._refused)
         kind = kind_of(scope)
         body = _too_much(scope, self._bounds) or await self._body(scope, receive)
         if isinstance(body, bytes):
@@ -239,14 +239,17 @@ STOPPED = Refusal("stopping", told(503, "stopping", "this gateway stopped meanwh
 class _Sending:
     """Passes on what is sent, and knows whether anything was."""
 
-    def __init__(self, scope: Scope, send: Send) -> None:
+    def __init__(self, scope: Scope, send: Send, refused: Callable[[str], None]) -> None:
         self._scope = scope
         self._send = send
+        self._refused = refused
         self.begun = False
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.begun = True
+            if message["status"] == 429:
+                self._refused("too_many")
             if message["status"] in (429, 503):
                 message = _with_wait(message, self._scope.get(RETRY_AFTER, WAIT))
         await self._send(message)

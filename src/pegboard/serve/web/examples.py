@@ -23,7 +23,8 @@ def examples(name: str, schema: Json, base: str) -> tuple[Example, ...]:
     given = sample(schema)
     compact = json.dumps(given, ensure_ascii=False)
     body = json.dumps({"arguments": given}, ensure_ascii=False)
-    url = shlex.quote(f"{base}/tools/{quoted(name)}/call")
+    address = f"{base}/tools/{quoted(name)}/call"
+    url = shlex.quote(address)
     curl = (
         f"curl {url} \\\n"
         '  -H "Authorization: Bearer $PEGBOARD_TOKEN" \\\n'
@@ -31,12 +32,22 @@ def examples(name: str, schema: Json, base: str) -> tuple[Example, ...]:
         f"  -d {shlex.quote(body)}"
     )
     python = (
-        "from pegboard import Pegboard\n\n"
-        "with Pegboard.open() as board:\n"
-        f"    result = board.call({name!r}, {given!r})\n"
-        "    print(result.structured or result.content)"
+        "import json, os, urllib.request\n\n"
+        "request = urllib.request.Request(\n"
+        f"    {address!r},\n"
+        f"    json.dumps({{'arguments': {given!r}}}).encode(),\n"
+        "    {\n"
+        "        'Authorization': f\"Bearer {os.environ['PEGBOARD_TOKEN']}\",\n"
+        "        'Content-Type': 'application/json',\n"
+        "    },\n"
+        ")\n"
+        "with urllib.request.urlopen(request) as answer:\n"
+        "    print(json.load(answer))"
     )
-    shell = f"pegboard run {shlex.quote(name)} --json {shlex.quote(compact)}"
+    shell = (
+        f"pegboard run {shlex.quote(name)} --json {shlex.quote(compact)} \\\n"
+        f"  --gateway {shlex.quote(base)}"
+    )
     return (
         Example("curl", curl),
         Example("Python", python),
