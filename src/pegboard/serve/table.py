@@ -102,10 +102,10 @@ class Threads:
                 f"{self._trying[whose]} tools that you make are being tried just now",
                 "wait until that is done, or make it without try_with",
             )
+        self._trying[whose] += 1  # at once: the next one may come before this one has begun
         return await _to_end(self._try(whose, work))
 
     async def _try(self, whose: Caller, work: Callable[[], R]) -> R:
-        self._trying[whose] += 1
         try:
             return await self._run(work, abandon=False, limiter=self._trials)
         finally:

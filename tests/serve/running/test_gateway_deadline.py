@@ -113,8 +113,9 @@ def test_when_nothing_of_the_board_comes_back_no_more_is_asked_of_it(open_board,
     board.store.index.first_look = stuck
     with Here(board) as here, here.client() as client:
         statuses = [client.get("/search?q=send+mail").status_code for _ in range(8)]
-        assert statuses[:4] == [504] * 4
+        assert statuses[0] == 504
         assert statuses[-1] == 503
+        assert set(statuses) == {503, 504}
         assert client.get("/healthz").status_code == 200
         release.set()
         until(lambda: client.get("/search?q=send+mail").status_code == 200, "it is well again")
