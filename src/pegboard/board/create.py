@@ -89,7 +89,7 @@ class Making(NamedTuple):
     trial: Callable[[Item, Json], CallResult]
     """Runs a tool that nobody vouches for: in a sandbox, without any permission."""
     secrets: frozenset[str] = frozenset()
-    """Those that a tool may name whose maker does not decide about the whole board."""
+    """And variables, which a tool may name whose maker does not decide about the whole board."""
 
     def make(
         self,

@@ -101,7 +101,6 @@ def test_a_store_that_is_stuck_leaves_504_with_what_meaning_found(open_board):
 
 def test_when_nothing_of_the_board_comes_back_no_more_is_asked_of_it(open_board, monkeypatch):
     monkeypatch.setattr("pegboard.serve.http.in_time.GRACE_SECONDS", 0.0)
-    monkeypatch.setattr("pegboard.serve.http.in_time.SO_FAR_SECONDS", 0.05)
     monkeypatch.setattr("pegboard.serve.table.MOST_LEFT", 4)
     board = open_board(serve__search_seconds=0.1, serve__requests_per_minute=0)
     release, first_look = threading.Event(), board.store.index.first_look
@@ -113,9 +112,8 @@ def test_when_nothing_of_the_board_comes_back_no_more_is_asked_of_it(open_board,
     board.store.index.first_look = stuck
     with Here(board) as here, here.client() as client:
         statuses = [client.get("/search?q=send+mail").status_code for _ in range(8)]
-        assert statuses[0] == 504
+        assert statuses[:4] == [504] * 4
         assert statuses[-1] == 503
-        assert set(statuses) == {503, 504}
         assert client.get("/healthz").status_code == 200
         release.set()
         until(lambda: client.get("/search?q=send+mail").status_code == 200, "it is well again")

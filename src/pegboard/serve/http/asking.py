@@ -206,10 +206,11 @@ def _wrong(error: ErrorDetails, model: type[Wanted]) -> str:
     if error["type"] == "missing":
         return f"{where} is missing"
     if error["type"] == "extra_forbidden":
-        known = ", ".join(model.model_fields) if len(error["loc"]) == 1 else ""
-        there = f"; there are: {known}" if known else "; nothing can be said here"
-        there = there if len(error["loc"]) == 1 else ""
-        return f"there is no {clipped(where, LONGEST_SHOWN)!r}{there}"
+        said = f"there is no {clipped(where, LONGEST_SHOWN)!r}"
+        if len(error["loc"]) > 1:
+            return said
+        known = ", ".join(model.model_fields)
+        return f"{said}; there are: {known}" if known else f"{said}; nothing can be said here"
     said = error["msg"].removeprefix("Value error, ").replace("tuple", "list")
     return f"{where} is {_shown(error['input'])}; {said[:1].lower()}{said[1:]}"
 
