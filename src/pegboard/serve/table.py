@@ -159,7 +159,9 @@ async def _to_end(work: Coroutine[Any, Any, R]) -> R:
     task = asyncio.ensure_future(work)
     # Should nobody wait for it any more, nobody wants to know how it failed either.
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
-    return await asyncio.shield(task)
+    # Anyio's own way to cancel waits until it is done: what was begun must be known to be ended.
+    with anyio.CancelScope(shield=True):
+        return await asyncio.shield(task)
 
 
 class _Work(Generic[R]):
