@@ -161,7 +161,8 @@ async def _to_end(work: Coroutine[Any, Any, R]) -> R:
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
     # Anyio's own way to cancel waits until it is done: what was begun must be known to be ended.
     with anyio.CancelScope(shield=True):
-        return await asyncio.shield(task)
+        await asyncio.wait([task])
+    return task.result()
 
 
 class _Work(Generic[R]):

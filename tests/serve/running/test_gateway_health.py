@@ -43,7 +43,7 @@ def test_health_is_for_everybody_and_says_nothing(here):
 def patience(monkeypatch):
     monkeypatch.setattr(health, "KEPT_SECONDS", 0.0)
     monkeypatch.setattr(health, "ILL_SECONDS", 0.0)
-    monkeypatch.setattr(health, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(health, "PATIENCE_SECONDS", 1.0)
 
 
 def test_a_board_that_is_away_is_told_by_a_code_and_is_well_again_later(
