@@ -21,6 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("cli",),
     ("serve",),
     (ROOT,),
+    ("tiers",),
     ("measure", "live", "database", "remote"),
     ("app",),
     ("freeact", "runners", "upkeep"),
@@ -32,10 +33,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("text", "commented_json", "strict_yaml", "file_lock", "plain"),
     ("markdown",),
     ("ports",),
-    ("runs", "ledger", "tokens"),
+    ("runs", "ledger", "tokens", "releases"),
     ("calls", "answers", "curation"),
     ("model", "errors"),
-    ("content", "vectors"),
+    ("content", "vectors", "semver"),
 )
 RANKS = {layer: rank for rank, layers in enumerate(LAYERS) for layer in layers}
 ONLY = {ROOT: {"app"}, "__main__": {"cli"}, "pytools": {"cli"}}

@@ -34,6 +34,10 @@ class Version(NamedTuple):
     manifest_text: str | None = None
     changelog: str = ""
     files: tuple[ItemFile, ...] = ()
+    release: str = ""
+    """The record that its publisher signed (`gate.releases`); empty for what is not published."""
+    side_file: str = ""
+    """The signature of that record and these files, as it was written."""
 
 
 class VersionLine(NamedTuple):
@@ -43,6 +47,17 @@ class VersionLine(NamedTuple):
     content_hash: str
     created_at: float
     changelog: str = ""
+    yanked_at: float | None = None
+    """When it was taken back, if it was: it is had only by its exact number then."""
+    yanked_by: str = ""
+    yank_reason: str = ""
+    published_by: str = ""
+    """Who published it; empty for what is not published."""
+    signer: str = ""
+    """The id of the key that it is signed with."""
+    size_bytes: int = 0
+    """All its files together."""
+    download_count: int = 0
 
 
 class Signature(NamedTuple):
@@ -66,6 +81,8 @@ class Link(NamedTuple):
     relation: str
     target: str
     """An id, `category__name` or name, as it was written."""
+    range: str = ""
+    """Which versions will do (`pegboard.semver`); empty for any."""
 
 
 class Access(StrEnum):

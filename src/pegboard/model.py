@@ -27,6 +27,9 @@ DEFAULT_NAMESPACE = "public"
 CREATED = "created"
 """The source of tools that were made here, by agents or by people, and hang on the board alone."""
 
+PUBLISHED = "published"
+"""The source of items whose publishers sent them here, each version signed and fixed."""
+
 
 class Kind(StrEnum):
     TOOL = "tool"
@@ -135,6 +138,8 @@ class Item(NamedTuple):
     links: tuple[Link, ...] = ()
     permissions: tuple[Permission, ...] = ()
     deprecated: bool = False
+    replacement: str = ""
+    """What to use instead of what is deprecated: an id, `namespace/id` or name."""
     version: Version | None = None
     signature: Signature | None = None
 

@@ -28,6 +28,7 @@ from pegboard.model import (
     WordHits,
     WordQuery,
 )
+from pegboard.releases import Releases
 from pegboard.runs import Runs
 from pegboard.tokens import Tokens
 
@@ -219,10 +220,8 @@ class Tasks(Protocol):
         ...
 
     def await_work(self, stop: threading.Event, seconds: float) -> None:
-        """Come back when there may be something to claim, when told to stop, or after so long.
-
-        What is queued by anybody after this thread's last look is never slept through.
-        """
+        """Come back when there may be something to claim, when told to stop, or after so long;
+        what anybody queues after this thread's last look is never slept through."""
         ...
 
     def rest(self, target: Fingerprint, stop: threading.Event) -> None:
@@ -360,6 +359,9 @@ class Store(Protocol):
 
     @property
     def runs(self) -> Runs: ...
+
+    @property
+    def releases(self) -> Releases: ...
 
     @property
     def tokens(self) -> Tokens: ...

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from pegboard.content import Access, Permission, Resource
 from pegboard.gate.directive_xml import Element, prose
+from pegboard.semver import split
 
 USES = "uses"
 LONGEST = 300
@@ -15,7 +16,7 @@ _NAMES = ("directive", "tool", "knowledge", "skill", "ref", "id", "name")
 
 def links_of(root: Element, permissions: Iterable[Permission]) -> list[tuple[str, str]]:
     found = [*_in_elements(root), *_in_permissions(permissions)]
-    return list(dict.fromkeys(link for link in found if _TARGET.fullmatch(link[1])))
+    return list(dict.fromkeys(link for link in found if _TARGET.fullmatch(split(link[1])[0])))
 
 
 def _in_permissions(permissions: Iterable[Permission]) -> Iterator[tuple[str, str]]:

@@ -11,6 +11,7 @@ from pegboard.gate.objects import clean_object
 from pegboard.gate.refusal import Refused, shown
 from pegboard.gate.schemas import check_schema
 from pegboard.model import DEFAULT_NAMESPACE, Kind, ToolType, Visibility
+from pegboard.semver import split
 
 T = TypeVar("T", Kind, ToolType, Visibility)
 
@@ -121,7 +122,7 @@ class Fields:
         return found
 
     def links(self) -> tuple[Link, ...]:
-        """Pairs of relation and target, each once."""
+        """Pairs of relation and target, each once; a target may say which versions will do."""
         found: dict[Link, None] = {}
         for i, each in enumerate(self.listed("links", self.limits.links)):
             pair = list(each) if isinstance(each, list | tuple) else []
@@ -134,5 +135,5 @@ class Fields:
             )
             if not relation.strip() or not target.strip():
                 raise Refused("bad_link", f"links[{i}] has no relation or no target; name both")
-            found[Link(relation.strip(), target.strip())] = None
+            found[Link(relation.strip(), *split(target.strip()))] = None
         return tuple(found)

@@ -47,6 +47,10 @@ class Claim(NamedTuple):
     """The id of a key."""
     signed_at: str
     expires_at: str = ""
+    version: str = ""
+    """Of a release, its number; what is signed in a folder has none."""
+    release: str = ""
+    """Of a release, the hash of its record (`pegboard.gate.releases`)."""
 
     @property
     def said(self) -> dict[str, str]:
@@ -106,9 +110,16 @@ def content_hash(listed: Sequence[Sum]) -> str:
 
 
 def claimed(
-    item: Item, files: Iterable[ItemFile], signer: str, signed_at: str, expires_at: str = ""
+    item: Item,
+    files: Iterable[ItemFile],
+    signer: str,
+    signed_at: str,
+    expires_at: str = "",
+    *,
+    version: str = "",
+    release: str = "",
 ) -> Claim:
-    """What somebody who signs this item says about it."""
+    """What somebody who signs this item, or a release of it, says about it."""
     return Claim(
         id=normal(item.id),
         kind=item.kind.value,
@@ -117,6 +128,8 @@ def claimed(
         signer=signer,
         signed_at=signed_at,
         expires_at=expires_at,
+        version=version,
+        release=release,
     )
 
 
