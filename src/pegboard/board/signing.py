@@ -24,6 +24,7 @@ from pegboard.gate.signatures import (
     Verdict,
     check,
     check_kept,
+    check_release,
     is_signable,
 )
 from pegboard.model import (
@@ -190,7 +191,13 @@ def verify_entry(entry: Entry, trusted: Trusted) -> Verdict:
     item = entry.item
     if item.signature is None:
         return Verdict(State.UNSIGNED, "it came without a signature")
-    files = item.version.files if item.version else ()
+    version = item.version
+    if version is not None and version.release:
+        side_file = version.side_file.encode()
+        return check_release(side_file, version.release, item, trusted, time.time())
+    files = version.files if version else ()
+    if version is not None and version.side_file:
+        return check(version.side_file.encode(), item, files, trusted, time.time())
     return check_kept(item.signature, item, files, trusted, time.time())
 
 

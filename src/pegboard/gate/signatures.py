@@ -127,6 +127,27 @@ def check(
     return _verdict(*_worth(found.claim, known, now), found)
 
 
+def check_release(
+    side_file: bytes, record: str, item: Item, trusted: Trusted, now: float
+) -> Verdict:
+    """As `check`, for a release: its number and its record must be those that were signed."""
+    version = item.version
+    verdict = check(side_file, item, version.files if version else (), trusted, now)
+    if verdict.signature is None or version is None:
+        return verdict
+    found = read(side_file)
+    if found.claim.namespace != item.namespace:
+        other = f"it is signed for {quoted(found.claim.namespace)}, not {quoted(item.namespace)}"
+        return _verdict(State.INVALID, other, found)
+    if found.claim.version != version.version:
+        was = f"version {quoted(found.claim.version)}" if found.claim.version else "no release"
+        other = f"it is signed as {was}, and this is version {quoted(version.version)}"
+        return _verdict(State.INVALID, other, found)
+    if found.claim.release != hashlib.sha256(record.encode()).hexdigest():
+        return _verdict(State.INVALID, "its record is not the one that was signed", found)
+    return verdict
+
+
 def check_kept(
     kept: Signature, item: Item, files: Sequence[ItemFile], trusted: Trusted, now: float
 ) -> Verdict:
@@ -205,9 +226,10 @@ def _verifies(public_key: bytes, value: bytes, claim: Claim) -> bool:
 
 
 def _other_item(claim: Claim, item: Item) -> str:
+    """A release is what it is wherever it was pulled to: it keeps the namespace it was made for."""
     signed = (claim.kind, claim.id, claim.namespace)
     here = (item.kind.value, normal(item.id), item.namespace)
-    if signed == here:
+    if signed == here or (claim.version and signed[:2] == here[:2]):
         return ""
     was, now = (
         f"{' '.join(map(quoted, each[:2]))} in {quoted(each[2])}" for each in (signed, here)
@@ -240,6 +262,13 @@ def is_signable(candidate: Candidate) -> bool:
     return candidate.form is not Form.FIELDS or candidate.fields.get("signable") is True
 
 
+def _with_side_file(item: Item, side_file: bytes) -> Item:
+    """With the side file of a release, which cannot be told again from what else is kept of it."""
+    if item.version is None or not side_file or not read(side_file).claim.version:
+        return item
+    return item._replace(version=item.version._replace(side_file=side_file.decode()))
+
+
 class Seal(NamedTuple):
     """What a gate asks about signatures: the policy, whom to believe, and the time."""
 
@@ -256,7 +285,9 @@ class Seal(NamedTuple):
         if missed or found.state in NEVER:
             raise Refused(CODES[found.state], found.reason)
         unsigned = Signature("", "", "", "", found.state.value)
-        return item._replace(signature=found.signature or unsigned)
+        return _with_side_file(item, candidate.signature)._replace(
+            signature=found.signature or unsigned
+        )
 
     @property
     def mark(self) -> str:
