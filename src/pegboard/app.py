@@ -44,6 +44,7 @@ __all__ = ["Pegboard", "located", "located_pytools", "quiet"]
 
 if TYPE_CHECKING:
     from pegboard.board.create import Created, Draft
+    from pegboard.board.releasing import Releasing
     from pegboard.board.run import Call, Running
     from pegboard.runs import Run
 
@@ -318,6 +319,19 @@ class Pegboard(Upkeep):
         """How calls ended, the newest first, of one item or of all."""
         chosen = self.show if self.within else self.curate.chosen
         return recent_runs(self.store, chosen(name).item if name else None, self.within, limit)
+
+    @property
+    def releases(self) -> "Releasing":
+        """What is published here: its versions, and what is decided about them."""
+        from pegboard.board.releasing import Releasing
+
+        return Releasing(
+            self.store,
+            lambda: sealing_of(self.settings, (Tier.REGISTRY,)).seal,
+            self.models.target,
+            lambda namespace: place_for(self.caller, namespace, self.within),
+            "" if self.caller.everywhere else self.caller.subject,
+        )
 
     def create(
         self,

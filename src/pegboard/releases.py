@@ -105,7 +105,11 @@ class Releases(Protocol):
         ...
 
     def audit(
-        self, item_id: str | None = None, namespace: str | None = None, limit: int = 100
+        self,
+        item_id: str | None = None,
+        namespace: str | None = None,
+        limit: int = 100,
+        action: Action | None = None,
     ) -> Sequence[AuditLine]:
-        """Newest first, of one item or of all."""
+        """Newest first, of one item or of all, of one action or of all."""
         ...

@@ -105,6 +105,8 @@ class Found(NamedTuple):
     files: tuple[ItemFile, ...]
     signature: bytes
     side_file: Path
+    folder: bool
+    """Whether it is a folder of files, or one file."""
 
 
 def item_at(path: Path, namespace: str, max_file_bytes: int) -> Found:
@@ -130,10 +132,10 @@ def item_at(path: Path, namespace: str, max_file_bytes: int) -> Found:
     if isinstance(verdict, Rejection):
         raise UsageError(f"{path} would be refused: {verdict.reason}", "put that right first")
     document = root / candidate.origin
-    if document.is_dir():
+    if folder := document.is_dir():
         document /= documents[inside.partition("/")[0]]
     side_file = document.with_name(f"{document.name}{SIDE}")
-    return Found(verdict, candidate.files, candidate.signature, side_file)
+    return Found(verdict, candidate.files, candidate.signature, side_file, folder)
 
 
 def _root(place: Path, documents: Mapping[str, str]) -> Path:

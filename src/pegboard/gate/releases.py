@@ -33,7 +33,7 @@ MOST_RECORD = 200_000
 OVERHEAD = 400_000
 """Bytes that an archive may have beside its files and its record."""
 
-_LAYOUTS = {
+KINDS = {
     "tools": Kind.TOOL,
     "scripts": Kind.TOOL,
     "directives": Kind.DIRECTIVE,
@@ -93,6 +93,13 @@ class Unpacked(NamedTuple):
 
 def record_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def split_reference(name: str) -> tuple[str, str]:
+    """`team/tools:ops:build` as namespace and id; without a namespace, that is empty."""
+    head, colon, rest = name.partition(":")
+    namespace, _, first = head.rpartition("/")
+    return (namespace, f"{first}{colon}{rest}") if colon else ("", name)
 
 
 def id_of(path: str, folder: bool) -> str:
@@ -271,11 +278,11 @@ def check_record(record: Record) -> None:
         raise _refused("bad_namespace", f"{shown(record.namespace)} is no namespace")
     _refuse_path(record.path)
     layout = record.path.partition("/")[0]
-    if layout not in _LAYOUTS or "/" not in record.path:
+    if layout not in KINDS or "/" not in record.path:
         raise _refused(
-            "bad_path", f"{shown(record.path)} lies in none of {', '.join(sorted(_LAYOUTS))}"
+            "bad_path", f"{shown(record.path)} lies in none of {', '.join(sorted(KINDS))}"
         )
-    if record.kind != _LAYOUTS[layout]:
+    if record.kind != KINDS[layout]:
         raise _refused("bad_record", f"what lies in {layout} is no {shown(record.kind)}")
     if normal(record.id) != normal(id_of(record.path, record.folder)):
         raise _refused(

@@ -80,6 +80,15 @@ class TrustedKey(NamedTuple):
     revoked_at: str = ""
     reason: str = ""
 
+    @property
+    def told(self) -> str:
+        """For people who look up whom a board believed, and when."""
+        bounds = f"{self.valid_from[:10]} to {self.valid_until[:10]}".strip()
+        parts = [f"{self.name} {self.id} for {', '.join(self.namespaces)}"]
+        parts += [bounds] if bounds != "to" else []
+        parts += ["revoked"] if self.revoked_at else []
+        return ", ".join(parts)
+
     def allows(self, namespace: str) -> bool:
         return any(
             pattern in (EVERYWHERE, namespace)
@@ -281,13 +290,15 @@ class Seal(NamedTuple):
         if not is_signable(candidate) or (not candidate.signature and self.policy is Policy.OFF):
             return item
         found = check(candidate.signature, item, candidate.files, self.trusted, self.now)
-        missed = self.policy is Policy.REQUIRE and found.state is not State.TRUSTED
-        if missed or found.state in NEVER:
+        if not self.passes(found.state):
             raise Refused(CODES[found.state], found.reason)
         unsigned = Signature("", "", "", "", found.state.value)
         return _with_side_file(item, candidate.signature)._replace(
             signature=found.signature or unsigned
         )
+
+    def passes(self, state: State) -> bool:
+        return state is State.TRUSTED or (self.policy is not Policy.REQUIRE and state not in NEVER)
 
     @property
     def mark(self) -> str:
