@@ -355,8 +355,7 @@ class Pegboard(Upkeep):
 
         place = place_for(self.caller, namespace, self.within)
         gate = sealing_of(self.settings, self._tiers)
-        named = self.settings.serve.author_secrets.split(",")
-        allowed = frozenset(filter(None, map(str.strip, named)))
+        allowed = self.settings.serve.lent
         making = Making(
             self.store, gate, self.search, self.models.target, self.running.trial, allowed
         )

@@ -234,6 +234,9 @@ class ServeSettings:
     )
     search_seconds: float = setting(10.0, "how long a search may take", least=0.1, most=600.0)
     request_bytes: int = setting(4 << 20, "larger requests are refused", least=1_000)
+    bundle_bytes: int = setting(
+        30 << 20, "the same for bundles that are published, in base64", least=1_000
+    )
     requests_per_minute: int = setting(
         600, "requests of one caller in a minute; 0 sets no bound", least=0
     )
@@ -247,6 +250,11 @@ class ServeSettings:
     stop_seconds: float = setting(
         10.0, "how long requests in hand may take when it is to stop", least=0.0, most=3600.0
     )
+
+    @property
+    def lent(self) -> frozenset[str]:
+        """The names in `author_secrets`."""
+        return frozenset(filter(None, map(str.strip, self.author_secrets.split(","))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,13 +190,12 @@ def verify(found: Found, trusted: Trusted) -> Verdict:
 
 def verify_entry(entry: Entry, trusted: Trusted) -> Verdict:
     """What is on the board, against the signature with which it came."""
-    item = entry.item
-    if item.signature is None:
-        return Verdict(State.UNSIGNED, "it came without a signature")
-    version = item.version
+    item, version = entry.item, entry.item.version
     if version is not None and version.release:
         side_file = version.side_file.encode()
         return check_release(side_file, version.release, item, trusted, time.time())
+    if item.signature is None:
+        return Verdict(State.UNSIGNED, "it came without a signature")
     files = version.files if version else ()
     if version is not None and version.side_file:
         return check(version.side_file.encode(), item, files, trusted, time.time())

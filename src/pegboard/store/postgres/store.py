@@ -22,6 +22,7 @@ from pegboard.store.postgres.listening import CHANGES, Listening
 from pegboard.store.postgres.memory import Memory
 from pegboard.store.postgres.models import PostgresModels
 from pegboard.store.postgres.nearest import Nearest
+from pegboard.store.postgres.releases import PostgresReleases
 from pegboard.store.postgres.runs import PostgresRuns
 from pegboard.store.postgres.tasks import PostgresTasks
 from pegboard.store.postgres.tokens import PostgresTokens
@@ -62,6 +63,7 @@ class PostgresStore:
         self.curation = PostgresCuration(self.database)
         self.runs = PostgresRuns(self.database)
         self.tokens = PostgresTokens(self.database)
+        self.releases = PostgresReleases(self.database, self.files)
 
     def seen_by(self, caller: Caller) -> Store:
         if self.database.caller is not None:

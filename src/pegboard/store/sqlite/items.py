@@ -10,6 +10,7 @@ from pegboard.calls import CensusLine, Change, OnChange
 from pegboard.content import Version, VersionLine
 from pegboard.curation import Event
 from pegboard.model import (
+    PUBLISHED,
     Entry,
     Fingerprint,
     Item,
@@ -38,7 +39,7 @@ from pegboard.store.sqlite.tasks import fingerprint_key
 from pegboard.store.sqlite.telling import read_only_error
 from pegboard.store.sqlite.versions import known_versions
 from pegboard.store.sqlite.words import Words
-from pegboard.store.versioning import version_exists
+from pegboard.store.versioning import ordered, version_exists
 from pegboard.text import TEXT_VERSION
 
 SQL = load("sqlite", "items")
@@ -102,7 +103,7 @@ class SqliteItems:
 
     def versions(self, item_id: ItemId, namespace: str) -> list[VersionLine]:
         rows = self._db.rows(VERSION_SQL["listed"], {"id": item_id, "namespace": namespace})
-        return [VersionLine(*row) for row in rows]
+        return ordered((bool(published), VersionLine(*line)) for published, *line in rows)
 
     def version(self, item_id: ItemId, namespace: str, number: str) -> Version | None:
         with self._db.snapshot():
@@ -268,7 +269,7 @@ def _refusal(
         return not_own(item)
     if holder := taken(item, existing, yielding):
         return id_taken(item, holder, yielding)
-    if existing is None or not fixed:
+    if existing is None or not (fixed or item.source == PUBLISHED):
         return None
     return version_exists(item, known_versions(tx, existing.key))
 

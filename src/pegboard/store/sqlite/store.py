@@ -25,6 +25,7 @@ from pegboard.store.sqlite.items import SqliteItems
 from pegboard.store.sqlite.ledger import SqliteLedger
 from pegboard.store.sqlite.models import SqliteModels
 from pegboard.store.sqlite.picture import Pictures
+from pegboard.store.sqlite.releases import SqliteReleases
 from pegboard.store.sqlite.runs import SqliteRuns
 from pegboard.store.sqlite.seen_database import SeenDatabase, Windows, open_to
 from pegboard.store.sqlite.seen_index import SeenIndex, Shared
@@ -54,6 +55,7 @@ class SqliteStore:
         self.curation = SqliteCuration(self.database)
         self.runs = SqliteRuns(self.database)
         self.tokens = SqliteTokens(self.database)
+        self.releases = SqliteReleases(self.database, self.files)
         self._windows = Windows(self.database)
         self._pictures = Pictures(self.database)
 
