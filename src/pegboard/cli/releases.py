@@ -101,20 +101,22 @@ def diff(
     OTHER is a version of the same item, or ID@VERSION. Without it, ID@VERSION is compared with the
     latest, and ID alone with the version before. Exit code 0: nothing differs, 1: something does.
     """
-    from pegboard.board.comparing_versions import differences
+    from pegboard.board.comparing_versions import differing
 
     def ask(opened: "Board") -> "tuple[str, Version, str, Version]":
         return _both(opened, one, other)
 
     was, before, now, after = _asked(board, registry, ask, here=True)
-    found = differences(before, after)
+    found = differing(before, after)
     if as_json:
         render.print_json({"from": was, "to": now, "files": found})
     else:
         for each in found:
-            click.echo(f"{each.state} {each.path}")
+            click.echo(visible(f"{each.state} {each.path}{' (no text)' if each.binary else ''}"))
             for line in each.lines:
                 click.echo(visible(line))
+            if each.cut:
+                click.echo("... and more than is shown")
     if found:
         raise click.exceptions.Exit(EXIT_NOTHING_FOUND)
 

@@ -105,6 +105,7 @@ def _write(
     for number, each in enumerate(planned, start=1):
         if each.state != "unchanged":
             put_in_place(ground.root, each.path, each.locked.folder, each.files, each.side_file)
+        if lock.get(each.reference) != each.locked:
             lock[each.reference] = each.locked
             write_lock(ground.lock, lock)
         progress("pulling", number, len(planned))
