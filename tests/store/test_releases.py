@@ -354,11 +354,9 @@ def test_a_decision_about_other_versions_than_there_are_is_not_made(store, becom
 
 def test_nor_one_in_which_the_other_version_is_something_else(store):
     publish(store, "1.0.0", "1.1.0")
+    entry, other = entry_of(store, SEND), release("1.0.0", b"x")
     with pytest.raises(ChangedMeanwhile):
-        store.releases.yank(
-            *(entry_of(store, SEND), "1.1.0"),
-            yanked=True, by="alice", becomes=release("1.0.0", b"x"), target=None,
-        )
+        store.releases.yank(entry, "1.1.0", yanked=True, by="alice", becomes=other, target=None)
     assert hanging(store) == "1.1.0"
 
 
