@@ -190,10 +190,8 @@ class Running:
 
     def _not_given(self, item: Item) -> CallResult | None:
         """Who signed a tool vouches for it, and not for what others would let it have."""
-        if not self.shared or item.source != PUBLISHED:
-            return None
-        beyond = beyond_of(item, self.ways.lent)
-        if not beyond:
+        lent = self.ways.lent
+        if not self.shared or item.source != PUBLISHED or not (beyond := beyond_of(item, lent)):
             return None
         said = f"{item.id} was not run: it asks for {beyond}, which a shared board gives no tool"
         hint = "pull it and run it in your own project; or allow a name: serve.author_secrets"

@@ -212,7 +212,7 @@ class Served:
         schema = known[media]["schema"] | {
             "components": self.document["components"],
         }
-        told = found.json if media.endswith("json") else found.content.decode()
+        told = found.json if media.endswith("json") else found.content.decode("utf-8", "replace")
         Draft202012Validator(schema).validate(told)
 
     def _operation(self, method: str, path: str) -> tuple[Any, str]:

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from pegboard.board.comparing_versions import FileDifference, differing
 from pegboard.board.releasing import Parcel, Shelf, packed
-from pegboard.content import Json, VersionLine
+from pegboard.content import ItemFile, Json, VersionLine
 from pegboard.errors import ItemNotFound
 from pegboard.gate.releases import Record as ReleaseRecord
 from pegboard.gate.releases import read_record
@@ -18,7 +18,7 @@ from pegboard.serve.http.items import GROUP, ItemQuery, both, chosen, in_thread
 from pegboard.serve.http.replies import reply
 from pegboard.serve.http.shapes import Record, Several, fields_of
 from pegboard.serve.http.table import Asked, Route, Wanted
-from pegboard.serve.http.telling import FILE, told_file
+from pegboard.serve.http.telling import told_file
 
 LATEST = "latest"
 ZIP = "application/zip"
@@ -35,7 +35,7 @@ VERSION = Record(
         "latest": bool,
         "manifest": Json,
         "manifest_text": str | None,
-        "files": Several(FILE),
+        "files": tuple[ItemFile, ...],
         "record": ReleaseRecord | None,
         "signature": str,
         "bundle": str,
