@@ -25,6 +25,7 @@ from pegboard.settings import (
     BlobSettings,
     EmbedSettings,
     McpSettings,
+    PublishSettings,
     RunSettings,
     SearchSettings,
     ServeSettings,
@@ -125,7 +126,7 @@ def load(
         if key not in known:
             raise ConfigError(f"unknown setting {key!r}", _suggestion(key, known))
         said[key] = (value, f"flag --{key.rpartition('.')[2]}")
-    settings = _with_data_dir(build(said), cwd, said)
+    settings = _with_places(build(said), cwd, said)
     return Located(
         settings,
         project,
@@ -158,10 +159,15 @@ def find_project(start: Path) -> Path | None:
     )
 
 
-def _with_data_dir(settings: Settings, cwd: Path, said: Layer) -> Settings:
-    if not settings.data_dir:
-        return settings
-    return replace(settings, data_dir=str(_path("data_dir", settings.data_dir, cwd, said)))
+def _with_places(settings: Settings, cwd: Path, said: Layer) -> Settings:
+    """Folders as whoever named them means them: a file's are beside it."""
+    if settings.data_dir:
+        place = _path("data_dir", settings.data_dir, cwd, said)
+        settings = replace(settings, data_dir=str(place))
+    if settings.publish.eval:
+        place = _path("publish.eval", settings.publish.eval, cwd, said)
+        settings = replace(settings, publish=PublishSettings(eval=str(place)))
+    return settings
 
 
 def _board_place(settings: Settings, cwd: Path, project: Path | None, said: Layer) -> Path | str:
@@ -307,6 +313,7 @@ def build(said: Layer) -> Settings:
         trust=TrustSettings(**parts.get("trust", {})),
         run=RunSettings(**parts.get("run", {})),
         serve=ServeSettings(**parts.get("serve", {})),
+        publish=PublishSettings(**parts.get("publish", {})),
         blobs=BlobSettings(**parts.get("blobs", {})),
     )
 

@@ -243,6 +243,14 @@ class ServeSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class PublishSettings:
+    eval: str = setting(
+        "",
+        "folder with a queries.jsonl, to see whose queries a new item would take; see measuring.md",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class BlobSettings:
     place: str = setting(
         "", "where files of 64 KB and more go: a folder, or s3://bucket/prefix; see files.md"
@@ -274,6 +282,7 @@ class Settings:
     trust: TrustSettings = field(default_factory=TrustSettings)
     run: RunSettings = field(default_factory=RunSettings)
     serve: ServeSettings = field(default_factory=ServeSettings)
+    publish: PublishSettings = field(default_factory=PublishSettings)
     blobs: BlobSettings = field(default_factory=BlobSettings)
 
     @property
