@@ -25,6 +25,7 @@ from pegboard.settings import (
     BlobSettings,
     EmbedSettings,
     McpSettings,
+    PublishSettings,
     RegistrySettings,
     RunSettings,
     SearchSettings,
@@ -162,14 +163,17 @@ def find_project(start: Path) -> Path | None:
 
 
 def _with_paths(settings: Settings, cwd: Path, said: Layer) -> Settings:
+    """Folders as whoever named them means them: a file's are beside it."""
+
     def whole(key: str, text: str) -> str:
         return str(_path(key, text, cwd, said)) if text and "://" not in text else text
 
     url = whole("registry.url", settings.registry.url)
     file = whole("registry.token_file", settings.registry.token_file)
     registry = replace(settings.registry, url=url, token_file=file)
+    publish = PublishSettings(eval=whole("publish.eval", settings.publish.eval))
     own = whole("data_dir", settings.data_dir)
-    return replace(settings, data_dir=own, registry=registry)
+    return replace(settings, data_dir=own, registry=registry, publish=publish)
 
 
 def _board_place(settings: Settings, cwd: Path, project: Path | None, said: Layer) -> Path | str:
@@ -316,6 +320,7 @@ def build(said: Layer) -> Settings:
         run=RunSettings(**parts.get("run", {})),
         serve=ServeSettings(**parts.get("serve", {})),
         registry=RegistrySettings(**parts.get("registry", {})),
+        publish=PublishSettings(**parts.get("publish", {})),
         blobs=BlobSettings(**parts.get("blobs", {})),
     )
 
