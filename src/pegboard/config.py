@@ -163,16 +163,13 @@ def find_project(start: Path) -> Path | None:
 
 
 def _with_paths(settings: Settings, cwd: Path, said: Layer) -> Settings:
-    """Folders as whoever named them means them: a file's are beside it."""
-
     def whole(key: str, text: str) -> str:
         return str(_path(key, text, cwd, said)) if text and "://" not in text else text
 
-    url = whole("registry.url", settings.registry.url)
-    file = whole("registry.token_file", settings.registry.token_file)
-    registry = replace(settings.registry, url=url, token_file=file)
-    publish = PublishSettings(eval=whole("publish.eval", settings.publish.eval))
-    own = whole("data_dir", settings.data_dir)
+    registry, own = settings.registry, whole("data_dir", settings.data_dir)
+    file = whole("registry.token_file", registry.token_file)
+    registry = replace(registry, url=whole("registry.url", registry.url), token_file=file)
+    publish = PublishSettings(whole("publish.eval", settings.publish.eval))
     return replace(settings, data_dir=own, registry=registry, publish=publish)
 
 

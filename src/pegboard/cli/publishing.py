@@ -16,6 +16,7 @@ from pegboard.gate.characters import visible
 from pegboard.model import Visibility
 
 if TYPE_CHECKING:
+    from pegboard.board.foreseeing import Forecast
     from pegboard.board.pulling import Pulled
     from pegboard.board.releasing import Publication
     from pegboard.config import Located
@@ -28,6 +29,7 @@ R = TypeVar("R")
 
 VISIBILITIES = click.Choice([each.value for each in Visibility])
 DONE = ("published", "unchanged", "checked")
+STRICT = "search may have trouble with it, and --strict was given; see the notes"
 
 
 def registry_option(command: Callable[P, R]) -> Callable[P, R]:
@@ -62,6 +64,15 @@ def registry_board(registry: str | None) -> "tuple[Board, Located]":
 @click.option("--team", is_flag=True, help="A new item is the namespace's, not only yours.")
 @click.option("--key", help="Which of your keys signs it. Default: the only one.")
 @days_option
+@click.option("--strict", is_flag=True, help="Publish nothing that search may have trouble with.")
+@click.option(
+    "--eval",
+    "evaluation",
+    default="",
+    metavar="DIR",
+    help="Queries to compare it by, as `pegboard eval` takes them. Default: publish.eval.",
+)
+@click.option("--no-report", is_flag=True, help="Do not look at what search will think of it.")
 @click.option("--dry-run", is_flag=True, help="Check and report, and publish nothing.")
 @registry_option
 @json_option
@@ -74,6 +85,9 @@ def publish(
     team: bool,
     key: str | None,
     days: int | None,
+    strict: bool,
+    evaluation: str,
+    no_report: bool,
     dry_run: bool,
     registry: str | None,
     as_json: bool,
@@ -82,27 +96,53 @@ def publish(
 
     The item is one in an .ai folder, by its path or id, or one that was made with
     `pegboard create`. A version never changes: the same content again is no error, other content
-    under the same number is refused. Exit code 0: it is there, 1: it was refused.
+    under the same number is refused. Before that it is said what search will think of it: items
+    that do the same, queries that it would take from others, what is not described.
+    Exit code 0: it is there, 1: it was refused.
     """
     from pegboard.tiers import publishing
+
+    if strict and no_report:
+        raise UsageError("--strict goes by the report, and --no-report leaves it out")
 
     wish = publishing.Wish(version, namespace, changelog, visibility or "", team, key, days)
     opened, place = registry_board(registry)
     with opened as board:
         release = publishing.found(place, target)
         ready = publishing.made_ready(place, board, release, wish)
+        forecast = None
+        if not no_report:
+            with progress_bar(show=not as_json) as progress:
+                forecast = publishing.foreseen(place, board, ready, evaluation, progress)
+        if forecast and not as_json:
+            _foretell(forecast)
+        stop = strict and forecast is not None and bool(forecast.problems)
         by = decider(board, None)
-        done = publishing.publish(board, ready, wish, by, dry_run=dry_run)
+        done = publishing.publish(board, ready, wish, by, dry_run=dry_run or stop)
+        if stop and done.state == "checked":
+            done = done._replace(state="refused", code="strict", reason=STRICT)
         if done.state == "published":
             embed_now(board, as_json=as_json)
-    _tell(done, ready, as_json=as_json)
+    _tell(done, ready, forecast, as_json=as_json)
     if done.state not in DONE:
         raise click.exceptions.Exit(EXIT_NOTHING_FOUND)
 
 
-def _tell(done: "Publication", ready: "Ready", *, as_json: bool) -> None:
+def _foretell(forecast: "Forecast") -> None:
+    """On standard error, where notes are: what is published is told apart from it."""
+    for each in forecast.problems:
+        notice(visible(each))
+    if forecast.suggestion:
+        text = render.wrapped(visible(forecast.suggestion), "    ")
+        click.echo(f"a better description, by rule:\n{text}", err=True)
+    notice(*forecast.notices)
+
+
+def _tell(
+    done: "Publication", ready: "Ready", forecast: "Forecast | None", *, as_json: bool
+) -> None:
     if as_json:
-        render.print_json(done._asdict() | {"signer": ready.signer})
+        render.print_json(done._asdict() | {"signer": ready.signer, "forecast": forecast})
         return
     name = f"{done.namespace}/{done.id}@{done.version}"
     match done.state:

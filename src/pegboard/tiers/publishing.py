@@ -4,15 +4,21 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from pegboard.app import Pegboard
+from pegboard.app import Pegboard, own_embedder
+from pegboard.board.evaluate import read_queries
+from pegboard.board.foreseeing import Forecast, Looking, foresee
 from pegboard.board.keyring import Keyring
 from pegboard.board.packing import Release, recorded, release_at, release_of, sealed
 from pegboard.board.releasing import Parcel, Publication
-from pegboard.config import Located, keyring_folder
+from pegboard.config import Located, find_settings, keyring_folder
 from pegboard.errors import ItemNotFound
 from pegboard.gate.releases import Record, id_of
-from pegboard.model import DEFAULT_NAMESPACE
+from pegboard.model import ItemId
+from pegboard.ports import Progress
 from pegboard.tiers.opening import Board
+from pegboard.upkeep import quiet
+
+QUERIES = "queries.jsonl"
 
 
 class Wish(NamedTuple):
@@ -47,7 +53,8 @@ def found(place: Located, target: str) -> Release:
 
 
 def made_ready(place: Located, registry: Board, release: Release, wish: Wish) -> Ready:
-    namespace = wish.namespace or place.settings.registry.namespace or DEFAULT_NAMESPACE
+    own = release.item.namespace
+    namespace = wish.namespace or place.settings.registry.namespace or own
     reference = f"{namespace}/{id_of(release.path, release.folder)}"
     try:
         there = [each.number for each in registry.releases.shelf(reference).versions]
@@ -57,6 +64,22 @@ def made_ready(place: Located, registry: Board, release: Release, wish: Wish) ->
     keyring = Keyring(keyring_folder(place.settings))
     signer = keyring.chosen(wish.key)
     return Ready(release, record, sealed(release, record, keyring, signer, wish.days), signer)
+
+
+def foreseen(
+    place: Located, registry: Board, ready: Ready, evaluation: str, progress: Progress = quiet
+) -> Forecast:
+    """What search on the registry will think of it."""
+    folder = evaluation or place.settings.publish.eval
+    queries = read_queries(Path(folder) / QUERIES) if folder else ()
+    item = ready.release.item._replace(id=ItemId(ready.record.id), namespace=ready.record.namespace)
+    looking = Looking(
+        registry.search,
+        registry.curate.chosen,
+        registry.models.searching() if isinstance(registry, Pegboard) else own_embedder(place),
+        find_settings(place.settings.search),
+    )
+    return foresee(item, looking, queries, progress)
 
 
 def publish(registry: Board, ready: Ready, wish: Wish, by: str, *, dry_run: bool) -> Publication:
