@@ -352,7 +352,10 @@ def test_nor_one_in_which_the_other_version_is_something_else(store):
     with pytest.raises(ChangedMeanwhile):
         store.releases.yank(
             *(entry_of(store, SEND), "1.1.0"),
-            **{"yanked": True, "by": "alice", "becomes": release("1.0.0", b"x"), "target": None},
+            yanked=True,
+            by="alice",
+            becomes=release("1.0.0", b"x"),
+            target=None,
         )
     assert hanging(store) == "1.1.0"
 
