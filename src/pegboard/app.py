@@ -82,6 +82,11 @@ def located_pytools() -> PytoolsPlace:
     return pytools_place(cwd=Path.cwd(), environ=os.environ)
 
 
+def own_embedder(place: Located) -> Embedder | None:
+    """What the settings that hold there embed with."""
+    return embedders(place.settings, os.environ)(place.settings.embed.spec)
+
+
 class Pegboard(Upkeep):
     """One board and everything that can be done with it.
 

@@ -25,6 +25,7 @@ from pegboard.settings import (
     BlobSettings,
     EmbedSettings,
     McpSettings,
+    PublishSettings,
     RegistrySettings,
     RunSettings,
     SearchSettings,
@@ -165,11 +166,11 @@ def _with_paths(settings: Settings, cwd: Path, said: Layer) -> Settings:
     def whole(key: str, text: str) -> str:
         return str(_path(key, text, cwd, said)) if text and "://" not in text else text
 
-    url = whole("registry.url", settings.registry.url)
-    file = whole("registry.token_file", settings.registry.token_file)
-    registry = replace(settings.registry, url=url, token_file=file)
-    own = whole("data_dir", settings.data_dir)
-    return replace(settings, data_dir=own, registry=registry)
+    registry, own = settings.registry, whole("data_dir", settings.data_dir)
+    file = whole("registry.token_file", registry.token_file)
+    registry = replace(registry, url=whole("registry.url", registry.url), token_file=file)
+    publish = PublishSettings(whole("publish.eval", settings.publish.eval))
+    return replace(settings, data_dir=own, registry=registry, publish=publish)
 
 
 def _board_place(settings: Settings, cwd: Path, project: Path | None, said: Layer) -> Path | str:
@@ -316,6 +317,7 @@ def build(said: Layer) -> Settings:
         run=RunSettings(**parts.get("run", {})),
         serve=ServeSettings(**parts.get("serve", {})),
         registry=RegistrySettings(**parts.get("registry", {})),
+        publish=PublishSettings(**parts.get("publish", {})),
         blobs=BlobSettings(**parts.get("blobs", {})),
     )
 

@@ -269,6 +269,14 @@ class RegistrySettings:
 
 
 @dataclass(frozen=True, slots=True)
+class PublishSettings:
+    eval: str = setting(
+        "",
+        "folder with a queries.jsonl, to see whose queries a new item would take; see measuring.md",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class BlobSettings:
     place: str = setting(
         "", "where files of 64 KB and more go: a folder, or s3://bucket/prefix; see files.md"
@@ -301,6 +309,7 @@ class Settings:
     run: RunSettings = field(default_factory=RunSettings)
     serve: ServeSettings = field(default_factory=ServeSettings)
     registry: RegistrySettings = field(default_factory=RegistrySettings)
+    publish: PublishSettings = field(default_factory=PublishSettings)
     blobs: BlobSettings = field(default_factory=BlobSettings)
 
     @property

@@ -8,9 +8,10 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from pegboard.answers import Answer, Hit
+from pegboard.answers import Hit
+from pegboard.board.alike import Search, alike
 from pegboard.board.beyond import beyond_of
 from pegboard.board.bounds import Place
 from pegboard.calls import CallResult, Outcome
@@ -20,29 +21,21 @@ from pegboard.model import (
     CREATED,
     Candidate,
     Entry,
-    Filters,
     Fingerprint,
     Form,
     Item,
     ItemId,
-    Kind,
     Rejection,
 )
 from pegboard.ports import Store
-from pegboard.search.look_alikes import ALIKE, likeness
 from pegboard.sources.folder_bundle import PartUnreadable, make_file, read_bundle
 from pegboard.sources.folder_python import python_fields
 from pegboard.sources.tree import Tree, Unfit
 from pegboard.store.planning import not_own
 from pegboard.strict_yaml import YamlError, load
-from pegboard.text import name_key
 
 MANIFEST = "tool.yaml"
 FIRST = "1.0.0"
-SAME_THING = 0.88
-"""Where a description finds another tool so surely, that one may be for the same. Scores end at
-0.9. Whoever means something else has to call once more."""
-MOST_ALIKE = 3
 
 _NUMBER = re.compile(r"([0-9]+)\.([0-9]+)\.([0-9]+)(.*)", re.DOTALL)
 
@@ -73,10 +66,6 @@ class Created(NamedTuple):
     reason: str = ""
     alike: tuple[Hit, ...] = ()
     trial: CallResult | None = None
-
-
-class Search(Protocol):
-    def __call__(self, query: str, *, limit: int, filters: Filters, threshold: float) -> Answer: ...
 
 
 class Making(NamedTuple):
@@ -126,8 +115,8 @@ class Making(NamedTuple):
             return Created("unchanged", item_id, same[0].number, before)
         if wrong := _not_after(version, latest):
             return Created("refused", item_id, version, reason=wrong)
-        if before is None and not anyway and (alike := self._alike(verdict)):
-            return Created("alike", item_id, version, alike=alike)
+        if before is None and not anyway and (found := alike(verdict, self.search)):
+            return Created("alike", item_id, version, alike=found)
         trial = self.trial(verdict, try_with) if try_with is not None else None
         if trial is not None and trial.outcome is not Outcome.OK:
             return Created("failed", item_id, version, trial=trial)
@@ -144,15 +133,6 @@ class Making(NamedTuple):
         state = "created" if report.added else "updated" if report.changed else "unchanged"
         return Created(state, item.id, version, entry, trial=trial)
 
-    def _alike(self, item: Item) -> tuple[Hit, ...]:
-        """Those that do the same, as far as names and descriptions tell."""
-        first = item.description.strip().partition("\n\n")[0]
-        tools = Filters(kinds=(Kind.TOOL,))
-        asked = first or item.name
-        hits = self.search(asked, limit=2 * MOST_ALIKE, filters=tools, threshold=0.0).hits
-        others = [hit for hit in hits if hit.id != item.id]
-        return tuple(hit for hit in others if _is_like(hit, item))[:MOST_ALIKE]
-
 
 def _signed_by(item: Item, place: Place, before: Entry | None) -> Item:
     """The tool as its caller's own, or as that of whoever made it first."""
@@ -160,13 +140,6 @@ def _signed_by(item: Item, place: Place, before: Entry | None) -> Item:
         return item._replace(author=place.author, official=False)
     first = before.item.author if before else place.author
     return item._replace(author=first or item.author)
-
-
-def _is_like(hit: Hit, item: Item) -> bool:
-    if hit.score >= SAME_THING or name_key(hit.name) == name_key(item.name):
-        return True
-    with_names = likeness((hit.name, hit.description), (item.name, item.description))
-    return max(with_names, likeness(("", hit.description), ("", item.description))) >= ALIKE
 
 
 def _candidate(draft: Draft, item_id: ItemId, namespace: str, version: str) -> Candidate:

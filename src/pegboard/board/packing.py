@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pegboard.board.keyring import Keyring
 from pegboard.board.reading import FOLDER, USER_FOLDER
-from pegboard.board.releasing import UNNUMBERED, Parcel
+from pegboard.board.releasing import Parcel
 from pegboard.board.signing import DAY, Found, item_at
 from pegboard.content import ItemFile
 from pegboard.errors import NotTrusted, UsageError
@@ -15,6 +15,7 @@ from pegboard.gate.refusal import Refused
 from pegboard.gate.releases import Need, Record, check_record, id_of, pack, record_hash
 from pegboard.gate.side_files import claimed, key_id, moment, written
 from pegboard.gate.signatures import State, check_release
+from pegboard.gate.versions import UNNUMBERED
 from pegboard.model import CREATED, DEFAULT_NAMESPACE, Entry, Item, ItemId, SourceRecord
 from pegboard.semver import latest, parse
 

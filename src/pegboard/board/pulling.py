@@ -285,7 +285,7 @@ class Comparing(NamedTuple):
             return done
         ours = sums(here.files)
         if ours == got.locked.files:
-            same = kept == got.locked and here.side_file == got.side_file
+            same = kept is not None and here.side_file == got.side_file
             return done._replace(state="unchanged" if same else done.state)
         if self.force or (kept is not None and ours == kept.files):
             return done

@@ -22,6 +22,7 @@ from pegboard.gate.releases import (
     unpack,
 )
 from pegboard.gate.signatures import CODES, Seal, State, check_release
+from pegboard.gate.versions import UNNUMBERED
 from pegboard.model import (
     DEFAULT_NAMESPACE,
     PUBLISHED,
@@ -42,7 +43,6 @@ from pegboard.sources.tree import Unfit
 from pegboard.store.versioning import hung
 
 TRIES = 5
-UNNUMBERED = "0.0.0+"
 
 
 class Parcel(NamedTuple):

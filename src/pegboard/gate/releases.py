@@ -186,10 +186,11 @@ def _refuse_entries(infos: Sequence[zipfile.ZipInfo], limits: Limits) -> None:
         if info.flag_bits & 0x1:
             raise _refused("bad_bundle", f"{name} is encrypted")
         if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
+            size = sum(each.file_size for each in infos)
             raise _refused(
                 "compressed",
-                f"{name} is compressed, and would unpack to {info.file_size:,} bytes; bundles are"
-                " not, so that none is larger than it seems",
+                f"{name} is compressed, and all would unpack to {size:,} bytes; bundles are never"
+                " compressed, so that none is larger than it seems",
             )
         if info.orig_filename != info.filename:
             raise _refused("bad_path", f"the name {name} is not what it seems")

@@ -27,6 +27,7 @@ from pegboard.gate.side_files import (
     read,
     sums,
 )
+from pegboard.gate.versions import UNNUMBERED
 from pegboard.model import Candidate, Form, Item
 
 GRACE_SECONDS = 300
@@ -271,11 +272,18 @@ def is_signable(candidate: Candidate) -> bool:
     return candidate.form is not Form.FIELDS or candidate.fields.get("signable") is True
 
 
-def _with_side_file(item: Item, side_file: bytes) -> Item:
-    """With the side file of a release, which cannot be told again from what else is kept of it."""
-    if item.version is None or not side_file or not read(side_file).claim.version:
+def _with_release(item: Item, side_file: bytes, state: State) -> Item:
+    """With the side file of a release, which cannot be told again from what else is kept of it.
+
+    If it is believed, it also says which version this is where the document says none.
+    """
+    number = read(side_file).claim.version if side_file else ""
+    if item.version is None or not number:
         return item
-    return item._replace(version=item.version._replace(side_file=side_file.decode()))
+    own = item.version.version
+    named = number if state is State.TRUSTED and own.startswith(UNNUMBERED) else own
+    version = item.version._replace(version=named, side_file=side_file.decode())
+    return item._replace(version=version)
 
 
 class Seal(NamedTuple):
@@ -293,9 +301,8 @@ class Seal(NamedTuple):
         if not self.passes(found.state):
             raise Refused(CODES[found.state], found.reason)
         unsigned = Signature("", "", "", "", found.state.value)
-        return _with_side_file(item, candidate.signature)._replace(
-            signature=found.signature or unsigned
-        )
+        known = _with_release(item, candidate.signature, found.state)
+        return known._replace(signature=found.signature or unsigned)
 
     def passes(self, state: State) -> bool:
         return state is State.TRUSTED or (self.policy is not Policy.REQUIRE and state not in NEVER)

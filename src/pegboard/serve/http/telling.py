@@ -49,6 +49,7 @@ class Line(NamedTuple):
     author: str
     visibility: Visibility
     deprecated: bool
+    replacement: str
     active: bool
     drift: Drift
     embedding: EmbeddingStatus
@@ -73,6 +74,7 @@ def line(entry: Entry) -> Line:
         author=item.author,
         visibility=item.visibility,
         deprecated=item.deprecated,
+        replacement=item.replacement,
         active=entry.active,
         drift=entry.drift,
         embedding=entry.embedding.status,

@@ -11,6 +11,7 @@ from pegboard.errors import BoardUnreachable
 from pegboard.model import Entry, Fingerprint, Item, ItemId, PutReport
 from pegboard.releases import Action
 from pegboard.store.blobs.large_files import AGAIN, LOST, LargeFiles
+from pegboard.store.checking import PublishedVersion
 from pegboard.store.planning import EVERY_CHANGE, Noted, definition_hash
 from pegboard.store.postgres.audit import act
 from pegboard.store.postgres.database import Connection, Database, Params, run
@@ -89,6 +90,9 @@ class PostgresItems:
             return None
         remedy = AGAIN if number == found[0] else LOST
         return self._version(f"{item_id}@{number}", *found[1:], remedy)
+
+    def published_versions(self) -> list[PublishedVersion]:
+        return [PublishedVersion(*row) for row in self._db.rows(VERSION_SQL["published"])]
 
     def older_versions(self) -> list[tuple[ItemId, str, str]]:
         rows = self._db.rows(VERSION_SQL["older"])

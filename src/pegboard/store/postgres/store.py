@@ -11,7 +11,7 @@ from pegboard.errors import BoardPartlyHidden
 from pegboard.ports import Store
 from pegboard.store.blobs.large_files import LargeFiles
 from pegboard.store.blobs.storage import Blobs
-from pegboard.store.checking import wrong_hashes
+from pegboard.store.checking import wrong_hashes, wrongly_hung
 from pegboard.store.postgres.curation import PostgresCuration
 from pegboard.store.postgres.database import Database
 from pegboard.store.postgres.files import PostgresFiles
@@ -108,7 +108,7 @@ class PostgresStore:
     def check(self) -> list[str]:
         def work() -> list[str]:
             found = [str(row[0]) for sql in CHECKS.values() for row in self.database.rows(sql)]
-            return found + wrong_hashes(self.items)
+            return found + wrong_hashes(self.items) + wrongly_hung(self.items)
 
         return self.database.snapshot(work)
 

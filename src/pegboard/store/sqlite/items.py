@@ -18,7 +18,9 @@ from pegboard.model import (
     PutReport,
     Rejection,
 )
+from pegboard.releases import Action, AuditLine
 from pegboard.store.blobs.large_files import AGAIN, LOST, LargeFiles
+from pegboard.store.checking import PublishedVersion
 from pegboard.store.planning import (
     EVERY_CHANGE,
     Existing,
@@ -30,6 +32,7 @@ from pegboard.store.planning import (
     taken,
 )
 from pegboard.store.queries import load
+from pegboard.store.sqlite.audit import write_down
 from pegboard.store.sqlite.database import Database, Value, in_list
 from pegboard.store.sqlite.files import SqliteFiles
 from pegboard.store.sqlite.history import note
@@ -113,6 +116,9 @@ class SqliteItems:
             row, contents = self._version_of(found[0]["key"], number)
         remedy = AGAIN if number == found[0]["latest_version"] else LOST
         return self._version(f"{item_id}@{number}", row, contents, remedy)
+
+    def published_versions(self) -> list[PublishedVersion]:
+        return [PublishedVersion(*row) for row in self._db.rows(VERSION_SQL["published"])]
 
     def older_versions(self) -> list[tuple[ItemId, str, str]]:
         rows = self._db.rows(VERSION_SQL["older"])
@@ -201,6 +207,7 @@ class SqliteItems:
                 approved += 1
                 tx.execute(SQL["forget_approved"], params)
                 note(tx, [entry.key], Event.APPROVED, now, by=by)
+                write_down(tx, _approval(entry, by, now, done[1]))
                 if done[0]:  # and not switched off
                     queue_again(tx, entry, target, fingerprint, now)
         return approved
@@ -272,6 +279,10 @@ def _refusal(
     if existing is None or not (fixed or item.source == PUBLISHED):
         return None
     return version_exists(item, known_versions(tx, existing.key))
+
+
+def _approval(entry: Entry, by: str, now: float, version: str) -> AuditLine:
+    return AuditLine(now, by, Action.APPROVE, entry.item.namespace, entry.item.id, version)
 
 
 def _keys(rows: Iterable[Sequence[Any]]) -> list[int]:

@@ -13,7 +13,7 @@ from pegboard.ports import Store
 from pegboard.store.blobs.folder import FolderBlobs
 from pegboard.store.blobs.large_files import LargeFiles
 from pegboard.store.blobs.storage import Blobs
-from pegboard.store.checking import wrong_hashes
+from pegboard.store.checking import wrong_hashes, wrongly_hung
 from pegboard.store.queries import load
 from pegboard.store.seen.rights import Seen, settled
 from pegboard.store.seen.store import SeenStore
@@ -100,7 +100,7 @@ class SqliteStore:
         ]
         for sql in CHECKS.values():
             found += [str(row[0]) for row in self.database.rows(sql)]
-        return found + wrong_hashes(self.items)
+        return found + wrong_hashes(self.items) + wrongly_hung(self.items)
 
     def unused_files(self, older_than: float, *, remove: bool = False) -> list[Blob]:
         return self.files.unused(older_than, remove=remove)

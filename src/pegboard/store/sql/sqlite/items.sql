@@ -117,7 +117,8 @@ WHERE i.drift = 'changed' ORDER BY i.namespace, i.id;
 -- name: approve
 UPDATE items SET active = (off_at IS NULL), held = 0, drift = 'none', drift_at = NULL,
   approved_hash = :approved_hash
-WHERE key = :key AND drift = 'changed' AND content_hash = :content_hash RETURNING active;
+WHERE key = :key AND drift = 'changed' AND content_hash = :content_hash
+RETURNING active, coalesce(latest_version, '');
 
 -- name: mark_embedding
 UPDATE items SET embedding_status = :status WHERE key = :key;

@@ -37,6 +37,12 @@ SELECT v.published_by IS NOT NULL, v.version, v.content_hash, v.created_at, v.ch
 FROM items i JOIN item_versions v ON v.item_key = i.key
 WHERE i.namespace = :namespace AND i.id = :id ORDER BY v.created_at DESC, v.key DESC;
 
+-- name: published
+-- Of every published item in which version it hangs, if it does, and all that it has.
+SELECT i.id, i.namespace, CASE WHEN i.drift <> 'missing' THEN i.latest_version END, v.version, v.yanked_at IS NOT NULL
+FROM items i LEFT JOIN item_versions v ON v.item_key = i.key AND v.published_by IS NOT NULL
+WHERE i.source = 'published' ORDER BY i.key;
+
 -- name: older
 -- All that are not the latest of their item.
 SELECT i.id, i.namespace, v.version FROM item_versions v JOIN items i ON i.key = v.item_key
