@@ -1,14 +1,12 @@
 """Releases over HTTP: published, listed, taken away, compared, taken back and decided about."""
 
-import base64
 import hashlib
 import threading
 
 import pytest
-from http_parts import Served, encoded
+from http_parts import body_of, encoded, published
 
 from making_releases import Publisher, symlinked, zipped
-from pegboard.board.releasing import Parcel
 
 ID = "tools:paper:fold"
 PLACE = f"/items/{encoded(f'public/{ID}')}"
@@ -19,25 +17,13 @@ def publisher(board, tmp_path):
     return Publisher(tmp_path / "published", board.settings.data_folder)
 
 
-def body_of(parcel: Parcel, **more) -> dict:
-    return {
-        "bundle": base64.b64encode(parcel.bundle).decode(),
-        "signature": parcel.side_file.decode(),
-        **more,
-    }
-
-
-def publish(api: Served, parcel: Parcel, who: str = "author", **more):
-    return api.ask("POST", "/releases", body_of(parcel, **more), who=who)
-
-
 def test_a_release_is_published_once_and_then_unchanged(api, publisher):
     parcel = publisher.parcel("1.0.0", changelog="First.")
-    found = publish(api, parcel)
+    found = published(api, parcel)
     assert (found.status, found.json["state"], found.json["latest"]) == (201, "published", "1.0.0")
     assert found.json["bundle"] == parcel.sha256
     assert found.headers["location"] == f"{PLACE}/versions/1.0.0".replace("%3A", ":")
-    again = publish(api, parcel)
+    again = published(api, parcel)
     assert (again.status, again.json["state"]) == (200, "unchanged")
     assert api.ask("GET", found.headers["location"]).json["number"] == "1.0.0"
     metrics = api.ask("GET", "/metrics").content.decode()
@@ -45,15 +31,15 @@ def test_a_release_is_published_once_and_then_unchanged(api, publisher):
 
 
 def test_a_dry_run_says_what_would_become_of_it_and_leaves_nothing(api, publisher):
-    found = publish(api, publisher.parcel(), dry_run=True)
+    found = published(api, publisher.parcel(), dry_run=True)
     assert (found.status, found.json["state"]) == (200, "checked")
     assert "location" not in found.headers
     assert api.ask("GET", f"{PLACE}/versions").status == 404
 
 
 def test_a_version_never_changes(api, publisher):
-    publish(api, publisher.parcel("1.0.0"))
-    found = publish(api, publisher.parcel("1.0.0", script="echo other\n"))
+    published(api, publisher.parcel("1.0.0"))
+    found = published(api, publisher.parcel("1.0.0", script="echo other\n"))
     assert (found.status, found.code) == (409, "version_exists")
     assert (found.json["state"], found.json["version"]) == ("refused", "1.0.0")
     assert "1.0.1" in found.json["reason"]
@@ -61,7 +47,7 @@ def test_a_version_never_changes(api, publisher):
 
 def test_what_is_published_is_told_with_all_its_versions(api, publisher):
     for number in ("1.0.0", "1.2.0", "1.1.0", "2.0.0-rc.1"):
-        publish(api, publisher.parcel(number, changelog=f"What is new in {number}."))
+        published(api, publisher.parcel(number, changelog=f"What is new in {number}."))
     found = api.ask("GET", f"{PLACE}/versions", who="reader").json
     assert [each["number"] for each in found["versions"]] == [
         "2.0.0-rc.1",
@@ -79,7 +65,7 @@ def test_what_is_published_is_told_with_all_its_versions(api, publisher):
 
 def test_one_version_is_told_with_record_signature_and_files(api, publisher):
     parcel = publisher.parcel("1.0.0", changelog="First.")
-    publish(api, parcel)
+    published(api, parcel)
     found = api.ask("GET", f"{PLACE}/versions/latest").json
     assert (found["number"], found["latest"], found["bundle"]) == ("1.0.0", True, parcel.sha256)
     assert found["record"]["path"] == "tools/paper/fold"
@@ -106,7 +92,7 @@ def test_what_was_not_published_has_versions_but_no_bundle(api):
 
 def test_a_bundle_is_taken_away_and_counted(api, publisher):
     parcel = publisher.parcel("1.0.0")
-    publish(api, parcel)
+    published(api, parcel)
     found = api.ask("GET", f"{PLACE}/versions/latest/bundle", who="reader")
     assert found.content == parcel.bundle
     assert found.headers["content-type"] == "application/zip"
@@ -127,10 +113,10 @@ def test_a_bundle_is_taken_away_and_counted(api, publisher):
 
 
 def test_two_versions_are_compared_file_by_file(api, publisher):
-    publish(api, publisher.parcel("1.0.0", files={"gone.txt": b"gone\n", "ink.bin": b"\xff\x00"}))
+    published(api, publisher.parcel("1.0.0", files={"gone.txt": b"gone\n", "ink.bin": b"\xff\x00"}))
     (publisher.folder / ".ai/tools/paper/fold/gone.txt").unlink()
     after = {"new.txt": b"new\n", "ink.bin": b"\xff\x01"}
-    publish(api, publisher.parcel("1.1.0", script="echo better\n", files=after))
+    published(api, publisher.parcel("1.1.0", script="echo better\n", files=after))
     found = api.ask("GET", f"{PLACE}/diff?from=1.0.0").json
     assert (found["from"], found["to"]) == ("1.0.0", "1.1.0")
     by_path = {each["path"]: each for each in found["files"]}
@@ -148,7 +134,7 @@ def test_two_versions_are_compared_file_by_file(api, publisher):
 
 def test_a_version_is_taken_back_and_offered_again(api, publisher):
     for number in ("1.0.0", "1.1.0"):
-        publish(api, publisher.parcel(number))
+        published(api, publisher.parcel(number))
     place = f"{PLACE}/versions/1.1.0"
     said = {"reason": "It tears the sheet."}
     found = api.ask("POST", f"{place}/yank", said, who="author").json
@@ -163,7 +149,7 @@ def test_a_version_is_taken_back_and_offered_again(api, publisher):
 
 
 def test_taking_back_every_version_leaves_them_to_be_had_by_number(api, publisher):
-    publish(api, publisher.parcel("1.0.0"))
+    published(api, publisher.parcel("1.0.0"))
     api.ask("POST", f"{PLACE}/versions/1.0.0/yank", {}, who="author")
     assert api.ask("GET", f"{PLACE}/versions/latest/bundle").status == 404
     assert api.ask("GET", f"{PLACE}/versions/1.0.0/bundle").status == 200
@@ -171,7 +157,7 @@ def test_taking_back_every_version_leaves_them_to_be_had_by_number(api, publishe
 
 
 def test_an_owner_decides_about_what_is_published(api, publisher):
-    publish(api, publisher.parcel("1.0.0"))
+    published(api, publisher.parcel("1.0.0"))
     said = {"deprecated": True, "replacement": "tools:paper:greet", "visibility": "unlisted"}
     found = api.ask("PATCH", f"{PLACE}/release", said, who="author")
     assert found.status == 200
@@ -185,7 +171,7 @@ def test_an_owner_decides_about_what_is_published(api, publisher):
 
 
 def test_what_is_decided_is_in_the_log_and_nothing_changes_that(api, publisher):
-    publish(api, publisher.parcel("1.0.0"))
+    published(api, publisher.parcel("1.0.0"))
     api.ask("POST", f"{PLACE}/versions/1.0.0/yank", {"reason": "wrong"}, who="author")
     api.ask("PATCH", f"{PLACE}/release", {"owner": "@public"}, who="author")
     lines = api.ask("GET", f"/audit?item={encoded(f'public/{ID}')}").json["lines"]
@@ -222,7 +208,7 @@ HOSTILE = {
 def test_a_hostile_bundle_is_refused_in_words(api, publisher, what):
     bundle, status = HOSTILE[what]
     parcel = publisher.parcel()._replace(bundle=bundle)
-    found = publish(api, parcel)
+    found = published(api, parcel)
     assert (found.status, found.code) == (status, "usage_error")
     assert "the bundle is refused" in found.json["detail"]
 
@@ -236,13 +222,13 @@ def test_what_is_not_base64_is_refused(api, publisher):
 
 def test_a_signature_must_fit_and_be_trusted(api, publisher, tmp_path):
     one, other = publisher.parcel("1.0.0"), publisher.parcel("1.0.1", script="echo other\n")
-    mixed = publish(api, one._replace(side_file=other.side_file))
+    mixed = published(api, one._replace(side_file=other.side_file))
     assert (mixed.status, mixed.code) == (422, "signature_invalid")
     stranger = Publisher(tmp_path / "stranger", tmp_path / "strangers-keys", "stranger")
-    unknown = publish(api, stranger.parcel("1.0.0"))
+    unknown = published(api, stranger.parcel("1.0.0"))
     assert unknown.status == 422
     assert unknown.json["state"] == "refused"
-    unsigned = publish(api, one._replace(side_file=b""))
+    unsigned = published(api, one._replace(side_file=b""))
     assert unsigned.status == 422
     assert api.ask("GET", f"{PLACE}/versions").status == 404
 

@@ -18,11 +18,10 @@ from pegboard.releases import AuditLine, Decision
 from pegboard.serve.http.gateway import Gateway
 from pegboard.serve.http.items import both, chosen, in_thread
 from pegboard.serve.http.paging import Limit
-from pegboard.serve.http.problems import told
+from pegboard.serve.http.problems import OTHERS, told
 from pegboard.serve.http.replies import reply
 from pegboard.serve.http.table import Asked, Flag, Respond, Route, Wanted
 
-VERSION_EXISTS = "version_exists"
 LARGEST_SIGNATURE = 1 << 20
 LONGEST_REASON = 2_000
 LONGEST_NAME = 500
@@ -138,8 +137,7 @@ def _refused(done: Publication) -> Response:
     """With the code of the gate, and all that is known of what was to be published."""
     message = f"{done.namespace}/{done.id} {done.version} was refused: {done.reason}"
     more = {name: each for name, each in done._asdict().items() if name != "code"}
-    status = 409 if done.code == VERSION_EXISTS else 422
-    return told(status, done.code or "refused", message, more=more)
+    return told(OTHERS.get(done.code, 422), done.code or "refused", message, more=more)
 
 
 def _yanking(*, yanked: bool) -> Respond:
