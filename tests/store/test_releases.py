@@ -213,14 +213,13 @@ def test_no_other_source_gets_the_id_of_what_is_published(store, back):
     assert numbers(store) == ["1.0.0"]
 
 
-def test_a_put_does_not_change_what_was_published(store):
-    """Also not from whoever says that it is of the same source."""
+def test_what_is_published_is_not_put(store):
     publish(store, "1.0.0", "1.1.0")
-    other = release("1.1.0", b"other")
-    assert [each.code for each in store.items.put([other], None).refused] == ["version_exists"]
-    store.items.put([release("1.1.0")], None, rewrite=True)
+    for item in (release("1.1.0", b"other"), release("2.0.0"), release("1.1.0")):
+        with pytest.raises(UsageError, match="not to be put"):
+            store.items.put([make_item("post"), item], None)
     assert kept(store, "1.1.0") == version("1.1.0")
-    assert line_of(store, "1.1.0").published_by == "alice"
+    assert (numbers(store), store.items.named("post")) == (["1.1.0", "1.0.0"], [])
     assert store.check() == []
 
 
