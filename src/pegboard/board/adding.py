@@ -67,7 +67,8 @@ def _refuse_names(name: str, namespace: str) -> None:
     if not is_namespace(namespace):
         raise UsageError(f"{namespace!r} is no namespace", NAMESPACE_RULE)
     if name in (CREATED, PUBLISHED):
-        raise UsageError(f"{name!r} is kept for what was {name} here", "give another name")
+        what = "tools that were made here" if name == CREATED else "what is published here"
+        raise UsageError(f"{name!r} is kept for {what}", "give another name")
     if not _NAME.fullmatch(name):
         raise UsageError(f"{name!r} is no name for a source", "it takes a-z, 0-9, '-', '_' and '.'")
 

@@ -8,41 +8,34 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from pegboard.answers import Answer, Hit
+from pegboard.answers import Hit
+from pegboard.board.alike import Search, alike
+from pegboard.board.beyond import beyond_of
 from pegboard.board.bounds import Place
 from pegboard.calls import CallResult, Outcome
-from pegboard.content import ItemFile, Json, Resource, VersionLine
+from pegboard.content import ItemFile, Json, VersionLine
 from pegboard.errors import UsageError
-from pegboard.execute.policy import secrets_of
 from pegboard.model import (
     CREATED,
     Candidate,
     Entry,
-    Filters,
     Fingerprint,
     Form,
     Item,
     ItemId,
-    Kind,
     Rejection,
 )
 from pegboard.ports import Store
-from pegboard.search.look_alikes import ALIKE, likeness
 from pegboard.sources.folder_bundle import PartUnreadable, make_file, read_bundle
 from pegboard.sources.folder_python import python_fields
 from pegboard.sources.tree import Tree, Unfit
 from pegboard.store.planning import not_own
 from pegboard.strict_yaml import YamlError, load
-from pegboard.text import name_key
 
 MANIFEST = "tool.yaml"
 FIRST = "1.0.0"
-SAME_THING = 0.88
-"""Where a description finds another tool so surely, that one may be for the same. Scores end at
-0.9. Whoever means something else has to call once more."""
-MOST_ALIKE = 3
 
 _NUMBER = re.compile(r"([0-9]+)\.([0-9]+)\.([0-9]+)(.*)", re.DOTALL)
 
@@ -73,10 +66,6 @@ class Created(NamedTuple):
     reason: str = ""
     alike: tuple[Hit, ...] = ()
     trial: CallResult | None = None
-
-
-class Search(Protocol):
-    def __call__(self, query: str, *, limit: int, filters: Filters, threshold: float) -> Answer: ...
 
 
 class Making(NamedTuple):
@@ -111,8 +100,12 @@ class Making(NamedTuple):
         verdict = _signed_by(verdict, place, before)
         if place.own and before is not None and before.item.author != place.author:
             return Created("refused", item_id, reason=not_own(verdict).reason)
-        if place.own and (beyond := _beyond(verdict, self.secrets)):
-            return Created("refused", item_id, reason=beyond)
+        if place.own and (beyond := beyond_of(verdict, self.secrets)):
+            reason = (
+                f"it asks for {beyond}, and tools that authors make are not given that; whoever is"
+                " admin without namespaces can make it, or allow a name: serve.author_secrets"
+            )
+            return Created("refused", item_id, reason=reason)
         version = verdict.version.version if verdict.version else ""
         if before is not None and before.off_at is not None:
             return Created("refused", item_id, version, reason=_switched_off(item_id))
@@ -122,8 +115,8 @@ class Making(NamedTuple):
             return Created("unchanged", item_id, same[0].number, before)
         if wrong := _not_after(version, latest):
             return Created("refused", item_id, version, reason=wrong)
-        if before is None and not anyway and (alike := self._alike(verdict)):
-            return Created("alike", item_id, version, alike=alike)
+        if before is None and not anyway and (found := alike(verdict, self.search)):
+            return Created("alike", item_id, version, alike=found)
         trial = self.trial(verdict, try_with) if try_with is not None else None
         if trial is not None and trial.outcome is not Outcome.OK:
             return Created("failed", item_id, version, trial=trial)
@@ -140,15 +133,6 @@ class Making(NamedTuple):
         state = "created" if report.added else "updated" if report.changed else "unchanged"
         return Created(state, item.id, version, entry, trial=trial)
 
-    def _alike(self, item: Item) -> tuple[Hit, ...]:
-        """Those that do the same, as far as names and descriptions tell."""
-        first = item.description.strip().partition("\n\n")[0]
-        tools = Filters(kinds=(Kind.TOOL,))
-        asked = first or item.name
-        hits = self.search(asked, limit=2 * MOST_ALIKE, filters=tools, threshold=0.0).hits
-        others = [hit for hit in hits if hit.id != item.id]
-        return tuple(hit for hit in others if _is_like(hit, item))[:MOST_ALIKE]
-
 
 def _signed_by(item: Item, place: Place, before: Entry | None) -> Item:
     """The tool as its caller's own, or as that of whoever made it first."""
@@ -156,13 +140,6 @@ def _signed_by(item: Item, place: Place, before: Entry | None) -> Item:
         return item._replace(author=place.author, official=False)
     first = before.item.author if before else place.author
     return item._replace(author=first or item.author)
-
-
-def _is_like(hit: Hit, item: Item) -> bool:
-    if hit.score >= SAME_THING or name_key(hit.name) == name_key(item.name):
-        return True
-    with_names = likeness((hit.name, hit.description), (item.name, item.description))
-    return max(with_names, likeness(("", hit.description), ("", item.description))) >= ALIKE
 
 
 def _candidate(draft: Draft, item_id: ItemId, namespace: str, version: str) -> Candidate:
@@ -190,23 +167,6 @@ def _switched_off(item_id: ItemId) -> str:
     return (
         f"a person switched {item_id} off; make another tool, or let that person switch it on: "
         f"pegboard activate {item_id}"
-    )
-
-
-def _beyond(item: Item, allowed: frozenset[str]) -> str:
-    """What it asks for that is not its author's to approve, though he approves calls; in words."""
-    asked = {f"the secret {name}": name for name in secrets_of(item)}
-    for each in item.permissions:
-        if each.resource is Resource.ENVIRONMENT:
-            asked[f"the variable {each.scope}"] = each.scope
-        elif each.resource is Resource.FILESYSTEM and each.scope.startswith(("/", "~")):
-            asked[f"{each.scope}, which is outside of the project"] = ""
-    beyond = sorted(said for said, name in asked.items() if name not in allowed)
-    return (
-        f"it asks for {beyond[0]}, and tools that authors make are not given that; whoever is"
-        " admin without namespaces can make it, or allow a name: serve.author_secrets"
-        if beyond
-        else ""
     )
 
 

@@ -119,11 +119,8 @@ def _is_missing(existing: Existing) -> bool:
 
 
 def _is_same(item: Item, found: Kept) -> bool:
-    version = item.version
-    return version is not None and (version.content_hash, version.release) == (
-        found.content_hash,
-        found.release,
-    )
+    """By its files: who publishes the same once more may have nothing to say of what is new."""
+    return item.version is not None and item.version.content_hash == found.content_hash
 
 
 def _refused(item: Item, why: Rejection) -> Release:

@@ -95,7 +95,7 @@ def shown(
     told = {name: each for name, each in entry._asdict().items() if name != "key"}
     item = entry.item._asdict()
     if version := entry.item.version:
-        files = [_file(each, contents) for each in version.files]
+        files = [told_file(each, contents) for each in version.files]
         item["version"] = version._asdict() | {"files": files}
     told |= {"etag": etag(entry), "item": item}
     return told | {
@@ -103,7 +103,7 @@ def shown(
     }
 
 
-def _file(file: ItemFile, contents: bool) -> dict[str, object]:
+def told_file(file: ItemFile, contents: bool) -> dict[str, object]:
     """Text as it is; bytes that are none are also told exactly."""
     told = {name: each for name, each in file._asdict().items() if name != "content"}
     told["size"] = len(file.content)

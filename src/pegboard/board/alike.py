@@ -1,0 +1,37 @@
+"""Items of a board that are for the same as a new one."""
+
+from typing import Protocol
+
+from pegboard.answers import Answer, Hit
+from pegboard.model import Filters, Item
+from pegboard.search.look_alikes import ALIKE, likeness
+from pegboard.search.query import MAX_CHARACTERS
+from pegboard.text import name_key
+
+SAME_THING = 0.88
+"""Where a description finds another item so surely, that one may be for the same. Scores end at
+0.9. Whoever means something else has to say so."""
+MOST_ALIKE = 3
+
+
+class Search(Protocol):
+    """As a board here has it, and one behind a gateway."""
+
+    def __call__(self, query: str, *, limit: int, filters: Filters, threshold: float) -> Answer: ...
+
+
+def alike(item: Item, search: Search) -> tuple[Hit, ...]:
+    """Those that do the same, as far as names and descriptions tell; not the item as it was."""
+    first = item.description.strip().partition("\n\n")[0]
+    same_kind = Filters(kinds=(item.kind,))
+    asked = (first or item.name)[:MAX_CHARACTERS]
+    hits = search(asked, limit=2 * MOST_ALIKE, filters=same_kind, threshold=0.0).hits
+    others = [hit for hit in hits if (hit.id, hit.namespace) != (item.id, item.namespace)]
+    return tuple(hit for hit in others if _is_like(hit, item))[:MOST_ALIKE]
+
+
+def _is_like(hit: Hit, item: Item) -> bool:
+    if hit.score >= SAME_THING or name_key(hit.name) == name_key(item.name):
+        return True
+    with_names = likeness((hit.name, hit.description), (item.name, item.description))
+    return max(with_names, likeness(("", hit.description), ("", item.description))) >= ALIKE
