@@ -15,11 +15,11 @@ from release_parts import (
     yank,
 )
 
-from making import entry_of, make_file, make_item, retire, word_hits, work
+from making import by_hand, entry_of, make_file, make_item, retire, word_hits, work
 from pegboard.content import Link, Version
 from pegboard.curation import Edit, Event, etag
 from pegboard.errors import ChangedMeanwhile, ItemNotFound, UsageError
-from pegboard.model import CREATED, Drift, EmbeddingStatus, Visibility
+from pegboard.model import CREATED, Drift, EmbeddingStatus, Kind, Visibility
 from pegboard.releases import Decision, Published
 from pegboard.store.versioning import MOST_VERSIONS, hung
 
@@ -357,6 +357,29 @@ def test_nor_one_in_which_the_other_version_is_something_else(store):
     with pytest.raises(ChangedMeanwhile):
         store.releases.yank(entry, "1.1.0", yanked=True, by="alice", becomes=other, target=None)
     assert hanging(store) == "1.1.0"
+
+
+def test_nothing_else_takes_the_place_of_what_is_taken_back(store):
+    publish(store, "1.0.0", "1.1.0")
+    publish(store, "1.0.0", name="post")
+    right, entry = release("1.0.0"), entry_of(store, SEND)
+    for other in (
+        release("1.0.0", name="post"),
+        right._replace(namespace="a"),
+        right._replace(source="tools"),
+    ):
+        with pytest.raises(UsageError, match="no version of"):
+            store.releases.yank(entry, "1.1.0", yanked=True, by="", becomes=other, target=None)
+    assert hanging(store) == "1.1.0"
+
+
+def test_older_names_of_the_tables_tell_which_is_the_latest(postgres_store):
+    publish(postgres_store, "1.10.0", "1.9.0", "2.0.0-rc.1", kind=Kind.TOOL)
+    shown = "SELECT version FROM tool_versions WHERE is_latest"
+    assert by_hand(postgres_store, shown) == [("1.10.0",)]
+    yank(postgres_store, "1.10.0", "1.9.0")
+    assert by_hand(postgres_store, shown) == [("1.9.0",)]
+    assert by_hand(postgres_store, "SELECT latest_version FROM tools") == [("1.9.0",)]
 
 
 def test_only_what_is_there_and_was_published_is_taken_back(store):

@@ -164,7 +164,7 @@ def _only(tx: apsw.Connection, sql: str, key: int) -> Any:  # noqa: ANN401 (of a
 
 def _kept(tx: apsw.Connection, key: int) -> list[Kept]:
     rows: Any = tx.execute(SQL["kept"], {"key": key})
-    return [Kept(number, digest, release, bool(off)) for number, digest, release, off in rows]
+    return [Kept(number, digest, bool(yanked)) for number, digest, yanked in rows]
 
 
 def _hang(putting: Putting, item: Item) -> None:
