@@ -59,6 +59,48 @@ class Decision(NamedTuple):
     replacement: str | None = None
 
 
+MOST_CHOICES = 200
+"""Categories and tags that are told to whoever looks around."""
+
+
+class Order(StrEnum):
+    """In which published items are listed."""
+
+    NAME = "name"
+    NEWEST = "newest"
+    DOWNLOADS = "downloads"
+
+
+class Wanted(NamedTuple):
+    """Which published items, and where in their order to begin."""
+
+    category: str | None = None
+    tag: str | None = None
+    namespaces: tuple[str, ...] = ()
+    """Empty for all."""
+    order: Order = Order.NAME
+    start: int = 0
+    limit: int = 50
+
+
+class Offer(NamedTuple):
+    """A published item that can be found."""
+
+    entry: Entry
+    latest: str
+    published_at: float
+    """When that version was."""
+
+
+class Offered(NamedTuple):
+    offers: tuple[Offer, ...] = ()
+    total: int = 0
+    categories: tuple[tuple[str, int], ...] = ()
+    """How many each has, among those with the tag that is wanted."""
+    tags: tuple[tuple[str, int], ...] = ()
+    """How many each has, among those of the category that is wanted."""
+
+
 class Releases(Protocol):
     """Published items. Each change is one transaction, with its line in the audit log."""
 
@@ -114,4 +156,8 @@ class Releases(Protocol):
         action: Action | None = None,
     ) -> Sequence[AuditLine]:
         """Newest first, of one item or of all, of one action or of all."""
+        ...
+
+    def offered(self, wanted: Wanted) -> Offered:
+        """What is published and can be found, with what else could be asked for."""
         ...

@@ -9,21 +9,25 @@ from hypothesis import strategies as st
 from remote_parts import saying, stranger
 
 from pegboard.board.create import draft_of
+from pegboard.board.releasing import Parcel
 from pegboard.calls import Artifact, Outcome, ServerConfig, Transport
 from pegboard.errors import BoardUnreachable, ChangedMeanwhile, PegboardError, TookTooLong
 from pegboard.gateway import GatewayPlace
 from pegboard.model import Filters
+from pegboard.releases import Decision
 from pegboard.remote.board import ASKED_BY, RemoteBoard
 from pegboard.remote.connection import Answered
 from pegboard.serve.http.filters import ItemFilters
 from pegboard.settings import Settings
 
 MANIFEST = {"tool_id": "a", "tool_type": "bash", "executor_config": {"entrypoint": "run.sh"}}
+RELEASE = Decision(deprecated=True)
 DRAFT = draft_of(MANIFEST, {"run.sh": "echo"})
 NAMES = re.findall(
     r"\w+",
     """hits item runs links version files content base64 artifacts outcome state id alike trial mark
-    question sources answer changes history rejections categories queued approved reasons""",
+    question sources answer changes history rejections categories queued approved reasons
+    versions number record signature bundle latest yanked_at status code lines changed""",
 )
 ANSWERS = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -54,6 +58,14 @@ METHODS = {
     "add": lambda board: board.add_source("openapi", "https://a.example", name=None),
     "remove": lambda board: board.remove_source("x"),
     "examined": lambda board: board.examined(),
+    "publish": lambda board: board.releases.publish(Parcel(b"PK", b"")),
+    "shelf": lambda board: board.releases.shelf("x"),
+    "parcel": lambda board: board.releases.parcel("x", "1.0.0"),
+    "parcel again": lambda board: board.releases.parcel("x", "1.0.0", count=False),
+    "version": lambda board: board.releases.version("x", "1.0.0"),
+    "yank": lambda board: board.releases.yank("x", "1.0.0", yanked=True, reason=""),
+    "decide": lambda board: board.releases.decide("x", RELEASE),
+    "audit": lambda board: board.releases.audit("x"),
 }
 
 

@@ -1,8 +1,9 @@
 """Items in a list, page by page: everything that filters leave, in the order of ids."""
 
-from pegboard.board.bounds import bounded
+from pegboard.board.bounds import NO_NAMESPACE, bounded
 from pegboard.model import Entry, Filters
 from pegboard.ports import Store
+from pegboard.releases import Offered, Wanted
 
 
 def listed(
@@ -15,3 +16,12 @@ def listed(
 ) -> list[Entry]:
     """So many, from the one after the id and namespace in `after`, within what may be seen."""
     return store.index.listed(bounded(store, filters, within), after, limit)
+
+
+def offered(store: Store, wanted: Wanted, within: Filters | None) -> Offered:
+    """What is published, within what may be seen."""
+    allowed = within.namespaces if within else ()
+    if allowed:
+        both = tuple(each for each in wanted.namespaces or allowed if each in allowed)
+        wanted = wanted._replace(namespaces=both or NO_NAMESPACE)
+    return store.releases.offered(wanted)

@@ -86,16 +86,18 @@ class RemoteReleasing:
 
     def parcel(self, name: str, number: str, *, count: bool = True) -> Parcel:
         """A version to be taken away, exactly as the gateway says that it is."""
-        told = self._told(name, number, files=not count)
-        if not count:
-            parcel = packed(self._version(told))
-        else:
+        if count:
             path = of_item(name, f"/versions/{in_path(number)}/bundle")
             bundle = self._gateway.ask(Request("GET", path, media=ZIP, seconds=PUBLISH_SECONDS))
+            told = self._told(name, number)
             side_file = self._gateway.value(str, told.get("signature")).encode()
-            parcel = Parcel(bundle.value, side_file)
+            content = bundle.value if isinstance(bundle.value, bytes) else b""
+            parcel = Parcel(content, side_file)
             if f'"{parcel.sha256}"' != bundle.etag:
                 raise self._other_bundle()
+        else:
+            told = self._told(name, number, files=True)
+            parcel = packed(self._version(told))
         if parcel.sha256 != told.get("bundle"):
             raise self._other_bundle()
         back = told.get("yanked_at") is not None

@@ -4,6 +4,7 @@ import base64
 import json
 import signal
 from contextlib import suppress
+from pathlib import Path
 from random import Random
 
 import httpx2
@@ -139,23 +140,25 @@ def test_downloads_have_a_bound_of_their_own(open_board, publisher):
         here.limits.in_hand[limits.Kind.BUNDLE] = 0
 
 
-MOMENTS = ("half a body", "a whole body", "something is written")
+MOMENTS = ("half a body", "a whole body", "a file is there", "the board is written")
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_gateway_that_is_killed_while_it_publishes_has_all_of_it_or_nothing(
-    served, small_board, publisher, tmp_path, moment
+    served, small_board, publisher, moment
 ):
     parcel = publisher.parcel(files={f"{n}.bin": Random(n).randbytes(MIB) for n in range(8)})
     body = json.dumps(parcel_body(parcel)).encode()
     process = served("--open")
     process.ready()
-    written = tmp_path / f"{small_board.rpartition('/')[2]}-wal"
-    before = written.stat().st_size if written.exists() else 0
+    written, files = Path(f"{small_board}-wal"), Path(f"{small_board}-files")
+    before = written.stat().st_size
     with wire(process.port) as client:
         client.send(post(body)[: len(body) // 2] if moment == MOMENTS[0] else post(body))
         if moment == MOMENTS[2]:
-            until(lambda: written.exists() and written.stat().st_size > before + MIB)
+            until(lambda: any(each.is_file() for each in files.rglob("*")))
+        elif moment == MOMENTS[3]:
+            until(lambda: written.stat().st_size > before)
         process.signal(signal.SIGKILL)
         process.process.wait(BOUND)
         with suppress(ConnectionResetError, AssertionError):

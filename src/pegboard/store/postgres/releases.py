@@ -7,7 +7,7 @@ from pegboard.calls import Caller
 from pegboard.curation import Event
 from pegboard.errors import BoardUnreachable
 from pegboard.model import Entry, Fingerprint, Item, ItemId, Visibility
-from pegboard.releases import Action, AuditLine, Decision, Published
+from pegboard.releases import Action, AuditLine, Decision, Offered, Published, Wanted
 from pegboard.store.blobs.large_files import LargeFiles
 from pegboard.store.planning import Noted, content_hash, plan_put
 from pegboard.store.postgres.audit import act, write_down
@@ -15,6 +15,7 @@ from pegboard.store.postgres.database import Connection, Database, run
 from pegboard.store.postgres.files import known_and_held
 from pegboard.store.postgres.fingerprints import fingerprint_key
 from pegboard.store.postgres.history import note
+from pegboard.store.postgres.offered import offered
 from pegboard.store.postgres.putting import Planned, Putting
 from pegboard.store.postgres.rows import READER, sayable
 from pegboard.store.postgres.stored import Row, item_of, stored
@@ -145,6 +146,9 @@ class PostgresReleases:
         sql = AUDIT_SQL["lines" if item_id is None else "lines_of_item"]
         rows = self._db.rows(sql, params)
         return [AuditLine(at, who, Action(done), *rest) for at, who, done, *rest in rows]
+
+    def offered(self, wanted: Wanted) -> Offered:
+        return offered(self._db, wanted)
 
     def _who(self, by: str) -> str:
         """A caller decides in no other name."""

@@ -82,6 +82,7 @@ class PostgresStore:
             ledger=PostgresLedger(database, memory),
             curation=PostgresCuration(database),
             runs=PostgresRuns(database),
+            releases=PostgresReleases(database, self.files),
         )
         return SeenStore(known, seen, self)
 

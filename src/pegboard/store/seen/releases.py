@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pegboard.calls import Caller, Role
 from pegboard.errors import NotAllowed
 from pegboard.model import Entry, Fingerprint, Item, ItemId
-from pegboard.releases import Action, AuditLine, Decision, Published
+from pegboard.releases import Action, AuditLine, Decision, Offered, Published, Wanted
 from pegboard.store.seen.rights import Rights, of_the_whole
 
 
@@ -74,3 +74,6 @@ class SeenReleases:
         found = (self._whole.audit(item_id, each, limit, action) for each in wanted)
         newest = heapq.merge(*found, key=lambda line: line.at, reverse=True)
         return list(newest)[: max(limit, 0)]
+
+    def offered(self, wanted: Wanted) -> Offered:
+        return self._rights.seen.releases.offered(wanted)

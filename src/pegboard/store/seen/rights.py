@@ -23,7 +23,7 @@ from pegboard.model import (
     Visibility,
 )
 from pegboard.ports import Index, Items, Models, Store, Tasks
-from pegboard.releases import TEAM
+from pegboard.releases import TEAM, Releases
 from pegboard.runs import Runs
 
 
@@ -38,6 +38,7 @@ class Seen:
     ledger: Ledger
     curation: Curation
     runs: Runs
+    releases: Releases
 
 
 class Rights(NamedTuple):

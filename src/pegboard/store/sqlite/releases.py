@@ -8,7 +8,7 @@ import apsw
 from pegboard.calls import Caller
 from pegboard.curation import Event
 from pegboard.model import Entry, Fingerprint, Item, ItemId, Visibility
-from pegboard.releases import Action, AuditLine, Decision, Published
+from pegboard.releases import Action, AuditLine, Decision, Offered, Published, Wanted
 from pegboard.store.blobs.large_files import LargeFiles
 from pegboard.store.planning import content_hash, plan_put
 from pegboard.store.queries import load
@@ -26,6 +26,7 @@ from pegboard.store.sqlite.audit import write_down
 from pegboard.store.sqlite.database import Database, Value, in_list
 from pegboard.store.sqlite.files import SqliteFiles
 from pegboard.store.sqlite.history import note
+from pegboard.store.sqlite.offered import offered
 from pegboard.store.sqlite.putting import Putting, existing_of, write_words_again
 from pegboard.store.sqlite.rows import READER
 from pegboard.store.sqlite.stored import item_of, stored
@@ -151,6 +152,9 @@ class SqliteReleases:
         sql = AUDIT_SQL["lines" if item_id is None else "lines_of_item"]
         rows = self._db.rows(sql, params)
         return [AuditLine(at, who, Action(act), *rest) for at, who, act, *rest in rows]
+
+    def offered(self, wanted: Wanted) -> Offered:
+        return offered(self._db, wanted)
 
 
 def _standing(tx: apsw.Connection, key: int) -> Standing:

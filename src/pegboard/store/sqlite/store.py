@@ -73,6 +73,7 @@ class SqliteStore:
             ledger=SqliteLedger(database),
             curation=SqliteCuration(database),
             runs=SqliteRuns(database),
+            releases=SqliteReleases(database, self.files),
         )
         return SeenStore(known, seen, self)
 
