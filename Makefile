@@ -33,6 +33,11 @@ $(PARTS)/npm/done: Makefile
 	npm install --silent --no-fund --no-audit --no-save --prefix $(PARTS)/npm $(addprefix @modelcontextprotocol/,$(NPM_PARTS))
 	@touch $@
 
+# What version ranges are held against: npm's own reading of them.
+$(PARTS)/semver/done: Makefile $(PARTS)/npm/done
+	npm install --silent --no-fund --no-audit --no-save --prefix $(PARTS)/semver semver@7.8.6
+	@touch $@
+
 # What holds the TypeScript that Pegboard writes against its types.
 $(PARTS)/typescript/done: Makefile $(PARTS)/npm/done
 	npm install --silent --no-fund --no-audit --no-save --prefix $(PARTS)/typescript typescript@7.0.2
@@ -67,7 +72,7 @@ $(PARTS)/debian/done: Makefile
 	(for each in $(ENGINES); do command -v $$each >/dev/null || exit 1; done) || { apt-get update && apt-get install --yes bubblewrap podman runc busybox-static chromium; }
 	@mkdir -p $(@D) && touch $@
 
-parts: $(addprefix $(PARTS)/,$(addsuffix /done,npm typescript axe servers clients uv debian)) ## install the programs that the tests talk to
+parts: $(addprefix $(PARTS)/,$(addsuffix /done,npm semver typescript axe servers clients uv debian)) ## install the programs that the tests talk to
 
 demo: $(VENV)/core ## index the demo tools and search them, by words and by meaning
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh demo/run.sh

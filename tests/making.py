@@ -162,8 +162,11 @@ versions = st.builds(
     manifest_text=st.none() | clean_text,
     changelog=clean_text,
     files=files,
+    release=clean_text,
+    side_file=clean_text,
 )
 signatures = st.builds(Signature, names, names, names, names, clean_text, clean_text)
+ranges = st.sampled_from(["", "^1.2", ">=1 <2"])
 permissions = st.builds(Permission, st.sampled_from(Access), st.sampled_from(Resource), clean_text)
 
 
@@ -172,7 +175,7 @@ def items(**fixed: st.SearchStrategy[Any]) -> st.SearchStrategy[Item]:
     plain = (
         *("description", "category", "subcategory", "body", "author", "origin", "origin_hash"),
         *("source_protocol", "endpoint", "routing_domain", "semantic_namespace"),
-        "sensitivity_tier",
+        *("sensitivity_tier", "replacement"),
     )
     lists = ("tags", "aliases", "tech_stack", "examples", "keywords", "target_personas", "skills")
     fields: dict[str, st.SearchStrategy[Any]] = {
@@ -187,7 +190,7 @@ def items(**fixed: st.SearchStrategy[Any]) -> st.SearchStrategy[Item]:
         "executor": json_objects,
         "official": st.booleans(),
         "deprecated": st.booleans(),
-        "links": st.lists(st.builds(Link, clean_text, clean_text), max_size=3).map(tuple),
+        "links": st.lists(st.builds(Link, clean_text, clean_text, ranges), max_size=3).map(tuple),
         "permissions": st.lists(permissions, max_size=3).map(tuple),
         "source": st.just(SOURCE),
         "semantic_weight": st.floats(0, 10),

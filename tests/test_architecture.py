@@ -57,6 +57,8 @@ LOADS_LATE = {
     "app.py": ("board",),
     "runners.py": ("board", "execute", "gate"),
     "cli/creating.py": ("board",),
+    "cli/publishing.py": ("remote", "tiers"),
+    "cli/releases.py": ("board",),
     "cli/running.py": ("board",),
     "board/reading.py": ("sources",),
     "cli/serving.py": ("serve", "live", "remote"),

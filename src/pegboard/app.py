@@ -31,7 +31,7 @@ from pegboard.config import (
 from pegboard.content import Json
 from pegboard.errors import BoardReadOnly
 from pegboard.freeact import PytoolsPlace, pytools_place
-from pegboard.gateway import GatewayPlace, gateway_place
+from pegboard.gateway import GatewayPlace, gateway_place, registry_gateway
 from pegboard.model import Entry, Filters, Item, Mode
 from pegboard.ports import Embedder, Store
 from pegboard.settings import Settings
@@ -44,6 +44,7 @@ __all__ = ["Pegboard", "located", "located_pytools", "quiet"]
 
 if TYPE_CHECKING:
     from pegboard.board.create import Created, Draft
+    from pegboard.board.releasing import Releasing
     from pegboard.board.run import Call, Running
     from pegboard.runs import Run
 
@@ -70,9 +71,20 @@ def located_gateway(
     return gateway_place(os.environ, gateway=gateway, board=board, token_file=token_file)
 
 
+def located_registry(place: Located) -> GatewayPlace:
+    """The gateway that the registry is behind."""
+    registry = place.settings.registry
+    return registry_gateway(os.environ, registry.url, registry.token_file)
+
+
 def located_pytools() -> PytoolsPlace:
     """Where the variables of freeact's search server point."""
     return pytools_place(cwd=Path.cwd(), environ=os.environ)
+
+
+def own_embedder(place: Located) -> Embedder | None:
+    """What the settings that hold there embed with."""
+    return embedders(place.settings, os.environ)(place.settings.embed.spec)
 
 
 class Pegboard(Upkeep):
@@ -319,6 +331,19 @@ class Pegboard(Upkeep):
         chosen = self.show if self.within else self.curate.chosen
         return recent_runs(self.store, chosen(name).item if name else None, self.within, limit)
 
+    @property
+    def releases(self) -> "Releasing":
+        """What is published here: its versions, and what is decided about them."""
+        from pegboard.board.releasing import Releasing
+
+        return Releasing(
+            self.store,
+            lambda: sealing_of(self.settings, (Tier.REGISTRY,)).seal,
+            self.models.target,
+            lambda namespace: place_for(self.caller, namespace, self.within),
+            "" if self.caller.everywhere else self.caller.subject,
+        )
+
     def create(
         self,
         draft: "Draft",
@@ -335,8 +360,7 @@ class Pegboard(Upkeep):
 
         place = place_for(self.caller, namespace, self.within)
         gate = sealing_of(self.settings, self._tiers)
-        named = self.settings.serve.author_secrets.split(",")
-        allowed = frozenset(filter(None, map(str.strip, named)))
+        allowed = self.settings.serve.lent
         making = Making(
             self.store, gate, self.search, self.models.target, self.running.trial, allowed
         )

@@ -13,6 +13,9 @@ from typing import NamedTuple
 from pegboard.content import Json
 from pegboard.model import DEFAULT_NAMESPACE, Entry
 
+TEAM = "@"
+"""With this before it, the name of a namespace is an owner: all of its authors."""
+
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -49,7 +52,8 @@ class Caller(NamedTuple):
         """Whether an item of this namespace and author is this caller's to change."""
         if self.everywhere:
             return True
-        own = self.role is Role.AUTHOR and bool(self.subject) and author == self.subject
+        owners = (self.subject, f"{TEAM}{namespace}")
+        own = self.role is Role.AUTHOR and bool(self.subject) and author in owners
         return namespace in self.namespaces and (own or self.role is Role.ADMIN)
 
 

@@ -26,6 +26,7 @@ from pegboard.settings import (
     EmbedSettings,
     McpSettings,
     PublishSettings,
+    RegistrySettings,
     RunSettings,
     SearchSettings,
     ServeSettings,
@@ -77,6 +78,8 @@ class Located:
     """Where large files go; the store's own place if there is none."""
     by_project: bool = False
     """Whether it is the project that says where the board is, and no person."""
+    shared: bool = False
+    """Whether it is the registry, wherever that is."""
 
     @property
     def tiers(self) -> tuple[Tier, ...]:
@@ -86,7 +89,7 @@ class Located:
         could choose what is asked of it.
         """
         chosen = (Tier.PROJECT,) if self.by_project else ()
-        if not isinstance(self.board, Path):
+        if self.shared or not isinstance(self.board, Path):
             return Tier.REGISTRY, *chosen
         return Tier.PROJECT if self._boards_project else Tier.USER, *chosen
 
@@ -126,7 +129,7 @@ def load(
         if key not in known:
             raise ConfigError(f"unknown setting {key!r}", _suggestion(key, known))
         said[key] = (value, f"flag --{key.rpartition('.')[2]}")
-    settings = _with_places(build(said), cwd, said)
+    settings = _with_paths(build(said), cwd, said)
     return Located(
         settings,
         project,
@@ -159,15 +162,15 @@ def find_project(start: Path) -> Path | None:
     )
 
 
-def _with_places(settings: Settings, cwd: Path, said: Layer) -> Settings:
-    """Folders as whoever named them means them: a file's are beside it."""
-    if settings.data_dir:
-        place = _path("data_dir", settings.data_dir, cwd, said)
-        settings = replace(settings, data_dir=str(place))
-    if settings.publish.eval:
-        place = _path("publish.eval", settings.publish.eval, cwd, said)
-        settings = replace(settings, publish=PublishSettings(eval=str(place)))
-    return settings
+def _with_paths(settings: Settings, cwd: Path, said: Layer) -> Settings:
+    def whole(key: str, text: str) -> str:
+        return str(_path(key, text, cwd, said)) if text and "://" not in text else text
+
+    registry, own = settings.registry, whole("data_dir", settings.data_dir)
+    file = whole("registry.token_file", registry.token_file)
+    registry = replace(registry, url=whole("registry.url", registry.url), token_file=file)
+    publish = PublishSettings(whole("publish.eval", settings.publish.eval))
+    return replace(settings, data_dir=own, registry=registry, publish=publish)
 
 
 def _board_place(settings: Settings, cwd: Path, project: Path | None, said: Layer) -> Path | str:
@@ -313,6 +316,7 @@ def build(said: Layer) -> Settings:
         trust=TrustSettings(**parts.get("trust", {})),
         run=RunSettings(**parts.get("run", {})),
         serve=ServeSettings(**parts.get("serve", {})),
+        registry=RegistrySettings(**parts.get("registry", {})),
         publish=PublishSettings(**parts.get("publish", {})),
         blobs=BlobSettings(**parts.get("blobs", {})),
     )

@@ -154,6 +154,13 @@ class Item(NamedTuple):
         return re.sub(r"[^A-Za-z0-9_-]+", "_", f"{self.category}__{self.name}")
 
     @property
+    def deprecation(self) -> str:
+        """What to know of an item that should no longer be used; nothing of any other."""
+        if not self.deprecated:
+            return ""
+        return f"deprecated; use {self.replacement} instead" if self.replacement else "deprecated"
+
+    @property
     def document(self) -> str:
         """What is there to be read or followed, as its author wrote it; a tool is called."""
         if self.kind is Kind.TOOL:

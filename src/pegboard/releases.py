@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
+from pegboard.calls import TEAM as TEAM
+from pegboard.calls import Caller
 from pegboard.model import Entry, Fingerprint, Item, ItemId, Rejection, Visibility
-
-TEAM = "@"
-"""With this before it, the name of a namespace is an owner: all of its authors."""
 
 
 class Action(StrEnum):
@@ -63,13 +62,16 @@ class Decision(NamedTuple):
 class Releases(Protocol):
     """Published items. Each change is one transaction, with its line in the audit log."""
 
-    def publish(self, item: Item, target: Fingerprint | None, by: str) -> Published:
+    def publish(
+        self, item: Item, target: Fingerprint | None, by: str, caller: Caller | None = None
+    ) -> Published:
         """One more version of an item, all of it or nothing.
 
         The item hangs as its latest version has it (`store.versioning.hung`), so that an older
         number adds a version and changes nothing else. Whoever owns the item stays its author, and
         what was decided about it stays: its visibility, and that it is deprecated. A version that
-        is there is refused if its content is another. None is ever dropped.
+        is there is refused if its content is another. None is ever dropped. With a caller, so is
+        an item that is not his to change.
         """
         ...
 
@@ -105,7 +107,11 @@ class Releases(Protocol):
         ...
 
     def audit(
-        self, item_id: str | None = None, namespace: str | None = None, limit: int = 100
+        self,
+        item_id: str | None = None,
+        namespace: str | None = None,
+        limit: int = 100,
+        action: Action | None = None,
     ) -> Sequence[AuditLine]:
-        """Newest first, of one item or of all."""
+        """Newest first, of one item or of all, of one action or of all."""
         ...

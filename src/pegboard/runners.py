@@ -71,13 +71,15 @@ def make_running(
         api_secrets=api_secrets,
         is_signed=partial(_is_signed, keyring_folder(settings)),
         parallel=settings.run.parallel,
+        lent=settings.serve.lent,
     )
     return Running(store, ways, Checking(complaints, filled), Loop())
 
 
 def _is_signed(keys: Path, entry: Entry) -> bool:
     """By the list of trusted keys as it is now, whatever the board says."""
-    if entry.item.signature is None:
+    version = entry.item.version
+    if entry.item.signature is None and not (version and version.release):
         return False
     from pegboard.board.keyring import Keyring
     from pegboard.board.signing import verify_entry

@@ -36,9 +36,12 @@ class KeptToken(NamedTuple):
 
 
 class Tokens(Protocol):
-    """For the owner of the board alone, and for what speaks for the owner."""
+    """For the owner of the board alone, and for what speaks for the owner.
 
-    def add(self, kept: KeptToken) -> bool:
+    Which come and go, and by whom, is in the audit log.
+    """
+
+    def add(self, kept: KeptToken, by: str = "") -> bool:
         """False if there is one of this name or id, whatever has become of it."""
         ...
 
@@ -48,7 +51,7 @@ class Tokens(Protocol):
         """All there are, expired ones too, in the order of their names."""
         ...
 
-    def remove(self, token_id: str) -> None:
+    def remove(self, token_id: str, by: str = "") -> None:
         """It is never good again; nothing happens if there is none."""
         ...
 

@@ -184,6 +184,9 @@ def test_what_is_deprecated_says_so(opened):
     sync(board.store, Said([tool("one", "x", deprecated=True)]))
     [hit] = board.search("one", mode="bm25").hits
     assert hit.notes == ("deprecated",)
+    sync(board.store, Said([tool("one", "x", deprecated=True, replacement="tools:mail:two")]))
+    [hit] = board.search("one", mode="bm25").hits
+    assert hit.notes == ("deprecated; use tools:mail:two instead",)
 
 
 # Rejections.

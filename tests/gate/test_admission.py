@@ -21,7 +21,7 @@ relaxed = settings(
 PLAIN = (
     *("id", "name", "kind", "namespace", "description", "category", "subcategory", "tool_type"),
     *("body", "visibility", "author", "source_protocol", "endpoint", "routing_domain"),
-    *("semantic_namespace", "sensitivity_tier", "version", "manifest_text"),
+    *("semantic_namespace", "sensitivity_tier", "version", "manifest_text", "replacement"),
 )
 LISTS = ("tags", "aliases", "tech_stack", "examples", "keywords", "target_personas", "skills")
 OBJECTS = ("input_schema", "output_schema", "executor", "manifest")

@@ -114,12 +114,19 @@ def test_every_key_of_the_schema_arrives_somewhere():
         "timeout": 5,
         "destructive": False,
         "deprecated": True,
+        "replacement": "tools:ops:release",
         "changelog": "- new",
     }
     assert {*said, "tool_id", "tool_type", "parameters"} == SCHEMA["properties"].keys()
     found = tool(manifest(**said), subcategory="deploy")
     same = ("description", "category", "subcategory", "author", "routing_domain")
-    same += ("semantic_namespace", "sensitivity_tier", "semantic_weight", "deprecated")
+    same += (
+        "semantic_namespace",
+        "sensitivity_tier",
+        "semantic_weight",
+        "deprecated",
+        "replacement",
+    )
     assert {name: getattr(found, name) for name in same} == {name: said[name] for name in same}
     assert found.aliases == ("Release it", "publish")
     assert (found.tags, found.keywords, found.tech_stack) == (("a", "b"), ("ship",), ("python",))

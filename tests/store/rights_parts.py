@@ -83,6 +83,8 @@ SELECT namespace, gen_random_uuid(), key, id, '1.0.0', now(), 'ok', 1, who
 FROM items, unnest(ARRAY['alice', 'bob', 'cli']) AS each (who);
 INSERT INTO board_tokens (id, name, role, namespaces, digest, created_at)
 SELECT DISTINCT md5(name), name, 'reader', ARRAY[namespace], sha256(name::bytea), now() FROM items;
+INSERT INTO audit_log (who, action, namespace, item_id)
+SELECT author, 'publish', namespace, id FROM items;
 """
 """For each item what is not written otherwise: a task for another model, runs, and so on."""
 

@@ -77,7 +77,11 @@ def test_functions_with_the_rights_of_the_owner_are_few_and_look_nowhere_else_fo
         " WHERE pronamespace = current_schema()::regnamespace AND prosecdef ORDER BY 1",
     )
     assert [name for name, _ in rows] == [
+        "audit_approval",
+        "audit_item",
+        "audit_version",
         "caller_claims",
+        "count_download",
         "forget_old_runs",
         "item_by_id",
         "open_matching_keys",
@@ -113,7 +117,7 @@ def test_anon_has_no_right_but_to_read(owner):
     assert rows == []
 
 
-def test_nobody_but_the_owner_and_the_service_may_read_tokens(owner):
+def test_nobody_but_the_owner_and_the_service_may_read_tokens_and_the_audit_log(owner):
     rows = ask(
         owner,
         "SELECT relname, rolname FROM pg_class c CROSS JOIN pg_roles r"
@@ -122,11 +126,13 @@ def test_nobody_but_the_owner_and_the_service_may_read_tokens(owner):
         " AND NOT has_table_privilege(r.oid, c.oid, 'SELECT')"
         " ORDER BY 1, 2",
     )
-    assert rows == [("board_tokens", "anon"), ("board_tokens", "authenticated")]
+    tables, roles = ("audit_log", "board_tokens"), ("anon", "authenticated")
+    assert rows == [(table, role) for table in tables for role in roles]
     with owner.transaction(force_rollback=True):  # and one who is given the right sees no row
-        owner.execute("GRANT ALL ON board_tokens TO authenticated")
+        owner.execute("GRANT ALL ON board_tokens, audit_log TO authenticated")
         with acting(owner, ALICE):
             assert ask(owner, "SELECT * FROM board_tokens") == []
+            assert ask(owner, "SELECT * FROM audit_log") == []
             assert ask(owner, "UPDATE board_tokens SET role = 'admin' RETURNING id") == []
 
 

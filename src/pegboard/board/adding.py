@@ -11,7 +11,7 @@ from pegboard.board.reading import AI, USER_FOLDER, kind_and_place, yielding
 from pegboard.calls import ServerConfig
 from pegboard.errors import ConfigError, UsageError
 from pegboard.gate.admission import NAMESPACE_RULE, is_namespace
-from pegboard.model import CREATED, SourceRecord
+from pegboard.model import CREATED, PUBLISHED, SourceRecord
 from pegboard.ports import Source, Store
 from pegboard.sources.mcp_config import location
 from pegboard.sources.openapi.location import refuse_secrets
@@ -66,8 +66,9 @@ def user_folder() -> Path | None:
 def _refuse_names(name: str, namespace: str) -> None:
     if not is_namespace(namespace):
         raise UsageError(f"{namespace!r} is no namespace", NAMESPACE_RULE)
-    if name == CREATED:
-        raise UsageError(f"{name!r} is kept for tools that were made here", "give another name")
+    if name in (CREATED, PUBLISHED):
+        what = "tools that were made here" if name == CREATED else "what is published here"
+        raise UsageError(f"{name!r} is kept for {what}", "give another name")
     if not _NAME.fullmatch(name):
         raise UsageError(f"{name!r} is no name for a source", "it takes a-z, 0-9, '-', '_' and '.'")
 

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from pegboard.answers import Hit
 from pegboard.board.alike import Search, alike
+from pegboard.board.beyond import beyond_of
 from pegboard.board.bounds import Place
 from pegboard.calls import CallResult, Outcome
-from pegboard.content import ItemFile, Json, Resource, VersionLine
+from pegboard.content import ItemFile, Json, VersionLine
 from pegboard.errors import UsageError
-from pegboard.execute.policy import secrets_of
 from pegboard.model import (
     CREATED,
     Candidate,
@@ -100,8 +100,12 @@ class Making(NamedTuple):
         verdict = _signed_by(verdict, place, before)
         if place.own and before is not None and before.item.author != place.author:
             return Created("refused", item_id, reason=not_own(verdict).reason)
-        if place.own and (beyond := _beyond(verdict, self.secrets)):
-            return Created("refused", item_id, reason=beyond)
+        if place.own and (beyond := beyond_of(verdict, self.secrets)):
+            reason = (
+                f"it asks for {beyond}, and tools that authors make are not given that; whoever is"
+                " admin without namespaces can make it, or allow a name: serve.author_secrets"
+            )
+            return Created("refused", item_id, reason=reason)
         version = verdict.version.version if verdict.version else ""
         if before is not None and before.off_at is not None:
             return Created("refused", item_id, version, reason=_switched_off(item_id))
@@ -163,23 +167,6 @@ def _switched_off(item_id: ItemId) -> str:
     return (
         f"a person switched {item_id} off; make another tool, or let that person switch it on: "
         f"pegboard activate {item_id}"
-    )
-
-
-def _beyond(item: Item, allowed: frozenset[str]) -> str:
-    """What it asks for that is not its author's to approve, though he approves calls; in words."""
-    asked = {f"the secret {name}": name for name in secrets_of(item)}
-    for each in item.permissions:
-        if each.resource is Resource.ENVIRONMENT:
-            asked[f"the variable {each.scope}"] = each.scope
-        elif each.resource is Resource.FILESYSTEM and each.scope.startswith(("/", "~")):
-            asked[f"{each.scope}, which is outside of the project"] = ""
-    beyond = sorted(said for said, name in asked.items() if name not in allowed)
-    return (
-        f"it asks for {beyond[0]}, and tools that authors make are not given that; whoever is"
-        " admin without namespaces can make it, or allow a name: serve.author_secrets"
-        if beyond
-        else ""
     )
 
 

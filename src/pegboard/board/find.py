@@ -281,7 +281,7 @@ class _Answering:
             "changed since it was approved": entry.drift is Drift.CHANGED,
             "gone from its source": entry.drift is Drift.MISSING,
             "switched off": entry.off_at is not None,
-            "deprecated": entry.item.deprecated,
+            entry.item.deprecation: entry.item.deprecated,
             "signature not trusted": signed is not None and signed.doubtful,
             "made by an agent, unsigned": entry.item.source == CREATED and signed is None,
         }

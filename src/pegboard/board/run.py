@@ -17,6 +17,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pegboard.board.beyond import beyond_of
 from pegboard.board.follow import followed
 from pegboard.board.versions import found
 from pegboard.calls import Asker, Caller, CallResult, OnProgress, Outcome, Role
@@ -28,7 +29,7 @@ from pegboard.execute.job import Executor, Job, Limits
 from pegboard.execute.policy import PROCESSES, Decision, Rules, Verdict, is_service, judge
 from pegboard.execute.secrets import LookUp, Secrets, names_in
 from pegboard.gate.characters import visible
-from pegboard.model import CREATED, Entry, Filters, Item, Kind, ToolType
+from pegboard.model import CREATED, PUBLISHED, Entry, Filters, Item, Kind, ToolType
 from pegboard.ports import Store
 from pegboard.runs import Run
 
@@ -73,6 +74,8 @@ class Ways:
     is_signed: Callable[[Entry], bool]
     """Whether its signature is good, now and to whoever runs this."""
     parallel: int = 8
+    lent: frozenset[str] = frozenset()
+    """Secrets and variables that tools may have which others than the owner put on the board."""
 
 
 @dataclass(slots=True)
@@ -88,6 +91,8 @@ class Call:
     """How it ended already, if it is not to be made at all."""
     seconds: float | None = None
     on_progress: OnProgress | None = None
+    note: str = ""
+    """What whoever called is told beside the result."""
     began: float = field(default_factory=time.monotonic)
 
     @property
@@ -141,6 +146,8 @@ class Running:
         self.caller = Caller()
         """Who calls; without a name, whatever face it is."""
         self.may_approve = True
+        self.shared = False
+        """Whether whoever calls is not the owner of all that tools could be given here."""
         self._made: dict[ToolType, Executor] = {}
         self._making = threading.Lock()
         self._slots = asyncio.Semaphore(ways.parallel)
@@ -152,6 +159,7 @@ class Running:
         view = copy(self)
         view.store, view.caller = store, caller
         view.may_approve = caller.role.covers(Role.AUTHOR)
+        view.shared = not caller.everywhere
         return view
 
     def prepare(
@@ -173,10 +181,28 @@ class Running:
             call.arguments = self.checking.filled(arguments, item.input_schema)
             call.end = followed(item, call.arguments, self.checking.complaints)
             return call
-        signed = item is entry.item and self.ways.is_signed(entry)
+        as_asked = item is entry.item or bool(item.version and item.version.release)
+        signed = as_asked and self.ways.is_signed(entry._replace(item=item))
         call.verdict = judge(item, self.ways.rules, signed=signed, agent=asker.agent)
-        call.end = self._refused(call, call.verdict)
+        call.end = self._not_given(item) or self._refused(call, call.verdict)
+        call.note = self._taken_back(item) if item is not entry.item else ""
         return call
+
+    def _not_given(self, item: Item) -> CallResult | None:
+        """Who signed a tool vouches for it, and not for what others would let it have."""
+        lent = self.ways.lent
+        if not self.shared or item.source != PUBLISHED or not (beyond := beyond_of(item, lent)):
+            return None
+        said = f"{item.id} was not run: it asks for {beyond}, which a shared board gives no tool"
+        hint = "pull it and run it in your own project; or allow a name: serve.author_secrets"
+        return CallResult(Outcome.DENIED, error=f"{said}\n  {hint}")
+
+    def _taken_back(self, item: Item) -> str:
+        number = item.version.version if item.version else ""
+        lines = self.store.items.versions(item.id, item.namespace)
+        back = next((each for each in lines if each.number == number and each.yanked_at), None)
+        why = f": {back.yank_reason}" if back and back.yank_reason else ""
+        return f"version {number} was taken back{why}" if back else ""
 
     def _refused(self, call: Call, verdict: Verdict) -> CallResult | None:
         """Why a call is not made, whoever is asked."""
@@ -223,6 +249,8 @@ class Running:
             await self._written_down(call, CallResult(Outcome.KILLED))
             raise
         version = call.item.version.version if call.item.version else ""
+        if call.note:
+            result = result._replace(logs=_with_note(result.logs, call.note))
         result = result._replace(seconds=time.monotonic() - call.began, version=version)
         await self._written_down(call, result)
         return result
@@ -290,7 +318,7 @@ class Running:
         said = "the answer does not fit the tool's output schema:"
         said += wrong.partition(":")[2].replace("\n- the arguments: ", "\n- the answer: ")
         if is_service(item):
-            return result._replace(logs="\n".join(filter(None, (result.logs, f"note: {said}"))))
+            return result._replace(logs=_with_note(result.logs, said))
         return result._replace(outcome=Outcome.FAILED, error=said)
 
     def _record(self, call: Call, result: CallResult) -> None:
@@ -317,6 +345,10 @@ class Running:
     async def _let_go(self) -> None:
         for executor in self._made.values():
             await executor.close()
+
+
+def _with_note(logs: str, note: str) -> str:
+    return "\n".join(filter(None, (logs, f"note: {note}")))
 
 
 def _seconds(item: Item, asked: float | None) -> float | None:

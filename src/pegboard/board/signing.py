@@ -24,6 +24,7 @@ from pegboard.gate.signatures import (
     Verdict,
     check,
     check_kept,
+    check_release,
     is_signable,
 )
 from pegboard.model import (
@@ -104,6 +105,8 @@ class Found(NamedTuple):
     files: tuple[ItemFile, ...]
     signature: bytes
     side_file: Path
+    folder: bool
+    """Whether it is a folder of files, or one file."""
 
 
 def item_at(path: Path, namespace: str, max_file_bytes: int) -> Found:
@@ -129,10 +132,10 @@ def item_at(path: Path, namespace: str, max_file_bytes: int) -> Found:
     if isinstance(verdict, Rejection):
         raise UsageError(f"{path} would be refused: {verdict.reason}", "put that right first")
     document = root / candidate.origin
-    if document.is_dir():
+    if folder := document.is_dir():
         document /= documents[inside.partition("/")[0]]
     side_file = document.with_name(f"{document.name}{SIDE}")
-    return Found(verdict, candidate.files, candidate.signature, side_file)
+    return Found(verdict, candidate.files, candidate.signature, side_file, folder)
 
 
 def _root(place: Path, documents: Mapping[str, str]) -> Path:
@@ -187,10 +190,15 @@ def verify(found: Found, trusted: Trusted) -> Verdict:
 
 def verify_entry(entry: Entry, trusted: Trusted) -> Verdict:
     """What is on the board, against the signature with which it came."""
-    item = entry.item
+    item, version = entry.item, entry.item.version
+    if version is not None and version.release:
+        side_file = version.side_file.encode()
+        return check_release(side_file, version.release, item, trusted, time.time())
     if item.signature is None:
         return Verdict(State.UNSIGNED, "it came without a signature")
-    files = item.version.files if item.version else ()
+    files = version.files if version else ()
+    if version is not None and version.side_file:
+        return check(version.side_file.encode(), item, files, trusted, time.time())
     return check_kept(item.signature, item, files, trusted, time.time())
 
 

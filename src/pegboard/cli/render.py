@@ -92,7 +92,7 @@ def entry(found: Entry, tied: Sequence[Tie], ran: RunCounts) -> None:
         "kind": item.kind.value + (f" ({item.tool_type})" if item.tool_type else ""),
         "namespace": item.namespace,
         "tags": _tags(found),
-        "deprecated": "yes" if item.deprecated else "",
+        "deprecated": item.deprecation.replace("deprecated", "yes", 1),
         "author": item.author,
         "from": visible(f"{item.source} / {item.origin}"),
         "version": item.version.version if item.version else "",

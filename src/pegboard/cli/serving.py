@@ -171,6 +171,7 @@ def serve(
             pegboard.seen_by(Caller())
         sign_in = make_sign_in(pegboard, found)
         gateway = Gateway(pegboard, RatedSignIn(sign_in, found.requests_per_minute))
+        gateway.note_trust()
         sock = listening(found.host, found.port)
         said_so = welcome(sign_in, sock.getsockname()[1], link=print_link or sys.stderr.isatty())
 

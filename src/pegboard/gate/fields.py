@@ -126,6 +126,8 @@ class Fields:
         found: dict[Link, None] = {}
         for i, each in enumerate(self.listed("links", self.limits.links)):
             pair = list(each) if isinstance(each, list | tuple) else []
+            if isinstance(each, Link):
+                pair = [each.relation, f"{each.target}@{each.range}" if each.range else each.target]
             if len(pair) != 2:
                 reason = f"links[{i}] is {shown(each)}; it must be a relation and a target"
                 raise Refused("bad_link", reason)

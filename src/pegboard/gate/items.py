@@ -46,5 +46,6 @@ def read_item(candidate: Candidate, said: Json, limits: Limits) -> Item:
         links=fields.links(),
         permissions=parse_permissions(said.get("permissions")),
         deprecated=said.get("deprecated") is True,
+        replacement=fields.line("replacement", limits.id),
         version=read_version(fields, candidate.files),
     )

@@ -20,7 +20,7 @@ _SAME = (
     *("description", "aliases", "tags", "tech_stack", "tool_type", "version", "output_schema"),
     *("visibility", "author", "keywords", "routing_domain", "semantic_namespace", "deprecated"),
     *("sensitivity_tier", "target_personas", "semantic_weight", "skills", "permissions"),
-    "changelog",
+    *("changelog", "replacement"),
 )
 """Keys that are fields of an item by the same name."""
 

@@ -27,6 +27,7 @@ from pegboard.gate.side_files import (
     read,
     sums,
 )
+from pegboard.gate.versions import UNNUMBERED
 from pegboard.model import Candidate, Form, Item
 
 GRACE_SECONDS = 300
@@ -80,6 +81,15 @@ class TrustedKey(NamedTuple):
     revoked_at: str = ""
     reason: str = ""
 
+    @property
+    def told(self) -> str:
+        """For people who look up whom a board believed, and when."""
+        bounds = f"{self.valid_from[:10]} to {self.valid_until[:10]}".strip()
+        parts = [f"{self.name} {self.id} for {', '.join(self.namespaces)}"]
+        parts += [bounds] if bounds != "to" else []
+        parts += ["revoked"] if self.revoked_at else []
+        return ", ".join(parts)
+
     def allows(self, namespace: str) -> bool:
         return any(
             pattern in (EVERYWHERE, namespace)
@@ -125,6 +135,27 @@ def check(
     if not _verifies(known.public_key if known else found.public_key, found.value, found.claim):
         return _verdict(State.INVALID, "its signature is not that of its signer", found)
     return _verdict(*_worth(found.claim, known, now), found)
+
+
+def check_release(
+    side_file: bytes, record: str, item: Item, trusted: Trusted, now: float
+) -> Verdict:
+    """As `check`, for a release: its number and its record must be those that were signed."""
+    version = item.version
+    verdict = check(side_file, item, version.files if version else (), trusted, now)
+    if verdict.signature is None or version is None:
+        return verdict
+    found = read(side_file)
+    if found.claim.namespace != item.namespace:
+        other = f"it is signed for {quoted(found.claim.namespace)}, not {quoted(item.namespace)}"
+        return _verdict(State.INVALID, other, found)
+    if found.claim.version != version.version:
+        was = f"version {quoted(found.claim.version)}" if found.claim.version else "no release"
+        other = f"it is signed as {was}, and this is version {quoted(version.version)}"
+        return _verdict(State.INVALID, other, found)
+    if found.claim.release != hashlib.sha256(record.encode()).hexdigest():
+        return _verdict(State.INVALID, "its record is not the one that was signed", found)
+    return verdict
 
 
 def check_kept(
@@ -205,9 +236,10 @@ def _verifies(public_key: bytes, value: bytes, claim: Claim) -> bool:
 
 
 def _other_item(claim: Claim, item: Item) -> str:
+    """A release is what it is wherever it was pulled to: it keeps the namespace it was made for."""
     signed = (claim.kind, claim.id, claim.namespace)
     here = (item.kind.value, normal(item.id), item.namespace)
-    if signed == here:
+    if signed == here or (claim.version and signed[:2] == here[:2]):
         return ""
     was, now = (
         f"{' '.join(map(quoted, each[:2]))} in {quoted(each[2])}" for each in (signed, here)
@@ -240,6 +272,20 @@ def is_signable(candidate: Candidate) -> bool:
     return candidate.form is not Form.FIELDS or candidate.fields.get("signable") is True
 
 
+def _with_release(item: Item, side_file: bytes, state: State) -> Item:
+    """With the side file of a release, which cannot be told again from what else is kept of it.
+
+    If it is believed, it also says which version this is where the document says none.
+    """
+    number = read(side_file).claim.version if side_file else ""
+    if item.version is None or not number:
+        return item
+    own = item.version.version
+    named = number if state is State.TRUSTED and own.startswith(UNNUMBERED) else own
+    version = item.version._replace(version=named, side_file=side_file.decode())
+    return item._replace(version=version)
+
+
 class Seal(NamedTuple):
     """What a gate asks about signatures: the policy, whom to believe, and the time."""
 
@@ -252,11 +298,14 @@ class Seal(NamedTuple):
         if not is_signable(candidate) or (not candidate.signature and self.policy is Policy.OFF):
             return item
         found = check(candidate.signature, item, candidate.files, self.trusted, self.now)
-        missed = self.policy is Policy.REQUIRE and found.state is not State.TRUSTED
-        if missed or found.state in NEVER:
+        if not self.passes(found.state):
             raise Refused(CODES[found.state], found.reason)
         unsigned = Signature("", "", "", "", found.state.value)
-        return item._replace(signature=found.signature or unsigned)
+        known = _with_release(item, candidate.signature, found.state)
+        return known._replace(signature=found.signature or unsigned)
+
+    def passes(self, state: State) -> bool:
+        return state is State.TRUSTED or (self.policy is not Policy.REQUIRE and state not in NEVER)
 
     @property
     def mark(self) -> str:

@@ -11,6 +11,9 @@ from pegboard.gate.refusal import Refused, shown
 
 SEMANTIC = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 
+UNNUMBERED = "0.0.0+"
+"""How the number of a version begins that is named after its content."""
+
 
 def is_inside(path: str) -> bool:
     """Whether a path stays in the folder that it is taken from, on every system."""
@@ -31,7 +34,7 @@ def read_version(fields: Fields, files: tuple[ItemFile, ...]) -> Version | None:
         if file.executable:
             digest.update(b"x")
     content_hash = digest.hexdigest()
-    number = fields.text("version", 100) or f"0.0.0+{content_hash[:12]}"
+    number = fields.text("version", 100) or f"{UNNUMBERED}{content_hash[:12]}"
     if not SEMANTIC.fullmatch(number):
         raise Refused("bad_version", f"version {shown(number)} is not semantic: 1.2.3")
     return Version(

@@ -28,6 +28,7 @@ from pegboard.settings import Settings
 
 if TYPE_CHECKING:
     from pegboard.board.create import Created, Draft
+    from pegboard.remote.releasing import RemoteReleasing
 
 LATE = "took_too_long"
 """The code of a search that was not done in time; it has what was found by then."""
@@ -154,6 +155,13 @@ class RemoteBoard:
         from pegboard.remote.making import create  # with it comes what reads manifests
 
         return create(self.gateway, draft, anyway=anyway, try_with=try_with)
+
+    @property
+    def releases(self) -> "RemoteReleasing":
+        """What is published there."""
+        from pegboard.remote.releasing import RemoteReleasing  # with it comes what reads bundles
+
+        return RemoteReleasing(self.gateway)
 
     def sources(self) -> list[SourceRecord]:
         return self.gateway.listed(SourceRecord, self.gateway.get("/sources"), "sources")

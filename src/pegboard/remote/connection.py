@@ -58,12 +58,16 @@ class Request(NamedTuple):
     """Statuses that are no errors, although they look like it."""
     raw: bool = False
     """Whether texts are left as they are: what a tool brings back is for whoever called it."""
+    media: str = ""
+    """What is to come instead of JSON; its bytes are the value then."""
 
 
 class Answered(NamedTuple):
     value: Any
     code: str = ""
     """Of a problem that was taken."""
+    etag: str = ""
+    """As it stands in the header."""
 
 
 class _Received(NamedTuple):
@@ -72,6 +76,7 @@ class _Received(NamedTuple):
     content: bytes
     wait: float | None
     """Seconds after which it may be asked again."""
+    etag: str = ""
 
 
 class Connection:
@@ -102,6 +107,7 @@ class Connection:
     def _send(self, request: Request) -> _Received:
         body = None if request.body is None else _as_json(request.body)
         media = {"Content-Type": "application/json"} if body is not None else {}
+        media |= {"Accept": f"{request.media}, {JSON_MEDIA[1]}"} if request.media else {}
         with (
             Deadline(request.seconds, self._sockets) as deadline,
             self._in_words(request, deadline),
@@ -123,7 +129,8 @@ class Connection:
                 raise httpx2.ReadTimeout("")
             kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
             wait = _seconds_to_wait(response)
-            return _Received(response.status_code, kind, content, wait)
+            etag = response.headers.get("etag", "")
+            return _Received(response.status_code, kind, content, wait, etag)
 
     @contextlib.contextmanager
     def _in_words(self, request: Request, deadline: Deadline) -> Iterator[None]:
@@ -179,6 +186,8 @@ class Connection:
         return bytes(found)
 
     def _judged(self, request: Request, received: _Received) -> Answered:
+        if request.media and request.media == received.media and received.status < 400:
+            return Answered(received.content, etag=received.etag)
         if received.media not in JSON_MEDIA:
             if received.status < 400 and received.content:
                 shown = received.media or "something without a type"
@@ -186,6 +195,8 @@ class Connection:
             if received.status >= 400:
                 raise refusal(self.address, received.status)
         value = self._value(received, request.raw) if received.content else None
+        if request.media and received.status < 400:
+            raise no_gateway(self.address, f"it answers with no {request.media}")
         if received.status < 400 or received.status in request.accepted:
             return Answered(value)
         problem = value if isinstance(value, dict) else {}

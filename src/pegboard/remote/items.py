@@ -94,14 +94,15 @@ def _whole(found: object) -> object:
     """With what a gateway keeps to itself, and with the bytes of files as they are."""
     match found:
         case {"item": {"version": {"files": [*files], **version}, **item}, **rest}:
-            told = {**version, "files": [_file(each) for each in files]}
+            told = {**version, "files": [whole_file(each) for each in files]}
             return {"key": 0, **rest, "item": {**item, "version": told}}
         case dict():
             return {"key": 0, **found}
     return found
 
 
-def _file(found: object) -> object:
+def whole_file(found: object) -> object:
+    """A file with its bytes, as they were told."""
     if not isinstance(found, dict):
         return found
     content: object = found.get("content", "")

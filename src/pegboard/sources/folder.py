@@ -4,15 +4,12 @@ Files are read and parsed, never imported or run. docs/folder.md says what a fol
 """
 
 import os
-import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
-from pegboard.content import ItemFile
 from pegboard.errors import SourceError
-from pegboard.model import Candidate, Finding, Form, Kind, LeftOut, Rejection, Unchanged
+from pegboard.model import Finding, Form, Kind, LeftOut, Rejection, Unchanged
 from pegboard.sources.folder_bundle import (
     PartUnreadable,
     TooLarge,
@@ -22,7 +19,18 @@ from pegboard.sources.folder_bundle import (
     make_file,
     read_bundle,
 )
-from pegboard.sources.folder_python import python_fields
+from pegboard.sources.folder_layouts import (
+    LAYOUTS as LAYOUTS,
+)
+from pegboard.sources.folder_layouts import (
+    README,
+    SCRIPTS,
+    TOOLS,
+    Layout,
+    Place,
+    Read,
+    candidate_of,
+)
 from pegboard.sources.tree import Tree, Unfit, Wanted, cause, printable
 
 SIDE = ".sig"
@@ -31,34 +39,6 @@ DEEPEST = 8
 """Folders in one another that can be categories."""
 MOST_IN_ALL = 200_000
 """Names that one scan looks at."""
-
-
-class Layout(NamedTuple):
-    """How the items of one folder under the root are found."""
-
-    kind: Kind
-    form: Form
-    document: str = ""
-    """The file that makes a folder one item."""
-    single: str = ""
-    """How the name of a file ends that is an item by itself."""
-    missing: str = ""
-    """What a folder is refused with that should have a document, and has none."""
-    passed_over: re.Pattern[str] = re.compile("", re.IGNORECASE)
-    """Names of files that make no folder an item: they are for people."""
-
-
-_README = re.compile(r"(readme|licen[cs]e)(\.\w+)?", re.IGNORECASE)
-_NOTES = re.compile(rf"{_README.pattern}|.*\.(md|rst)|(?!requirements).*\.txt", re.IGNORECASE)
-SCRIPTS, TOOLS = "scripts", "tools"
-_TOOLS = Layout(Kind.TOOL, Form.MANIFEST, "tool.yaml", ".py", "no_manifest", _NOTES)
-LAYOUTS: Mapping[str, Layout] = {
-    "directives": Layout(Kind.DIRECTIVE, Form.DIRECTIVE, single=".md"),
-    "knowledge": Layout(Kind.KNOWLEDGE, Form.KNOWLEDGE, single=".md"),
-    SCRIPTS: _TOOLS,
-    "skills": Layout(Kind.SKILL, Form.SKILL, "SKILL.md", "", "no_skill", _README),
-    TOOLS: _TOOLS,
-}
 
 
 class FolderSource:
@@ -99,37 +79,6 @@ class FolderSource:
                 else "put tools into tools/<category>/<tool>.py, or give another folder",
             )
         return present
-
-
-class Place(NamedTuple):
-    """A folder at or below a layout."""
-
-    layout: str
-    parts: tuple[str, ...] = ()
-    linked: bool = False
-    """Whether a link led here."""
-
-    @property
-    def origin(self) -> str:
-        return "/".join((self.layout, *self.parts))
-
-
-class Read(NamedTuple):
-    """An item that has been read and not looked at yet."""
-
-    origin: str
-    above: Place
-    """Its category."""
-    name: str
-    form: Form
-    files: tuple[ItemFile, ...]
-    document: str
-    """The file that says what it is."""
-    signature: bytes
-
-    @property
-    def content(self) -> bytes:
-        return next(file.content for file in self.files if file.path == self.document)
 
 
 class _Walk(Tree):
@@ -245,7 +194,7 @@ class _Walk(Tree):
     def _file(self, place: Place, name: str, found: os.stat_result) -> Finding:
         layout = LAYOUTS[place.layout]
         origin = f"{place.origin}/{name}"
-        if layout.single == ".md" and _README.fullmatch(name):
+        if layout.single == ".md" and README.fullmatch(name):
             return LeftOut(origin, "a README is for people")
         if not layout.single or not name.endswith(layout.single):
             return LeftOut(origin, f"no {layout.kind} by itself")
@@ -294,7 +243,7 @@ class _Walk(Tree):
         if above.layout != SCRIPTS:
             return ""
         there = "/".join((TOOLS, *above.parts, name))
-        for each in (f"{there}{_TOOLS.single}", f"{there}/{_TOOLS.document}"):
+        for each in (f"{there}{LAYOUTS[TOOLS].single}", f"{there}/{LAYOUTS[TOOLS].document}"):
             if os.path.lexists(self._root / each):
                 return f"{each} has the same name and goes before it; rename or remove one of them"
         return ""
@@ -313,33 +262,10 @@ class _Walk(Tree):
         digest = bundle_hash(read.files, read.signature)
         if self._known.get(read.origin) == digest:
             return Unchanged(read.origin)
-        above, said, document = read.above, {}, read.content
-        if read.form is Form.FIELDS:
-            try:
-                said = python_fields(document, read.document, above.parts)
-            except Unfit as unfit:
-                return self._rejected(read.origin, digest, unfit.code, unfit.reason)
-            document = b""
-        fields = said | {
-            "id": f"{above.layout}:{'/'.join(above.parts)}:{read.name}",
-            "kind": LAYOUTS[above.layout].kind.value,
-            "namespace": self._namespace,
-            "name": read.name,
-            "category": above.parts[0] if above.parts else said.get("category", ""),
-            "subcategory": "/".join(above.parts[1:]),
-            "source_protocol": above.layout,
-            "signable": True,
-        }
-        return Candidate(
-            source=self._name,
-            origin=read.origin,
-            origin_hash=digest,
-            fields=fields,
-            files=read.files,
-            form=read.form,
-            document=document,
-            signature=read.signature,
-        )
+        try:
+            return candidate_of(read, self._name, self._namespace, digest)
+        except Unfit as unfit:
+            return self._rejected(read.origin, digest, unfit.code, unfit.reason)
 
     def _unfit(self, origin: str, unfit: Unfit) -> Finding:
         digest = unfit.digest if isinstance(unfit, TooLarge) else ""
@@ -363,8 +289,8 @@ def _namesakes(path: str) -> tuple[str, ...]:
     layout, _, rest = path.partition("/")
     if layout != TOOLS:
         return ()
-    script = f"{SCRIPTS}/{rest.removesuffix(_TOOLS.single)}"
-    return (script, f"{script}{_TOOLS.single}") if rest else (SCRIPTS,)
+    script = f"{SCRIPTS}/{rest.removesuffix(LAYOUTS[TOOLS].single)}"
+    return (script, f"{script}{LAYOUTS[TOOLS].single}") if rest else (SCRIPTS,)
 
 
 def _reach(root: Path, path: str) -> tuple[str, ...]:

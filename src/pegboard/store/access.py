@@ -1,8 +1,9 @@
-"""A token as every store keeps it."""
+"""A token as every store keeps it, and what the audit log tells of it."""
 
 import json
 
 from pegboard.calls import Role
+from pegboard.releases import Action, AuditLine
 from pegboard.store.rows import readable
 from pegboard.tokens import Token
 
@@ -20,6 +21,15 @@ def read_token(
     with readable(f"token {token_id}"):
         members = _texts(namespaces)
         return Token(token_id, name, Role(role), members, created_at, expires_at, used_at)
+
+
+def new_token(token: Token, by: str, at: float) -> AuditLine:
+    where = f" of {', '.join(token.namespaces)}" if token.namespaces else ""
+    return AuditLine(at, by, Action.TOKEN, detail=f"new {token.role} {token.name}{where}")
+
+
+def revoked_token(name: str, by: str, at: float) -> AuditLine:
+    return AuditLine(at, by, Action.TOKEN, detail=f"revoked {name}")
 
 
 def _texts(found: object) -> tuple[str, ...]:

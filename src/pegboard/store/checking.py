@@ -1,19 +1,34 @@
 """The part of a board's check that needs no database."""
 
 import hashlib
-from typing import Protocol
+from itertools import groupby
+from typing import NamedTuple, Protocol
 
 from pegboard.content import Version
 from pegboard.errors import BoardCorrupt
 from pegboard.model import Entry, ItemId
 from pegboard.store.planning import content_hash
+from pegboard.store.versioning import hung
 from pegboard.text import TEXT_VERSION, embedding_text, source_hash
+
+
+class PublishedVersion(NamedTuple):
+    """A version of a published item; one that has none comes without."""
+
+    id: str
+    namespace: str
+    hangs: str | None
+    """The version that the item hangs in; None while it is missing."""
+    number: str | None
+    yanked: bool
 
 
 class Readable(Protocol):
     def ids(self) -> list[tuple[ItemId, str]]: ...
 
     def get(self, item_id: ItemId, namespace: str) -> Entry | None: ...
+
+    def published_versions(self) -> list[PublishedVersion]: ...
 
     def older_versions(self) -> list[tuple[ItemId, str, str]]: ...
 
@@ -35,6 +50,18 @@ def wrong_hashes(items: Readable) -> list[str]:
             items.version(item_id, namespace, number)
         except BoardCorrupt as error:
             found.append(f"version {number} of {item_id} cannot be read: {error.message}")
+    return found
+
+
+def wrongly_hung(items: Readable) -> list[str]:
+    """Published items that do not hang in their latest version."""
+    found: list[str] = []
+    by_item = groupby(items.published_versions(), lambda each: (each.id, each.namespace))
+    for (item_id, _), group in by_item:
+        rows = list(group)
+        right = hung((each.number, each.yanked) for each in rows if each.number is not None)
+        if rows[0].hangs != right:
+            found.append(f"{item_id} hangs in version {rows[0].hangs}, and its latest is {right}")
     return found
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from pegboard.calls import OnChange
 from pegboard.content import Signature
 from pegboard.curation import KEEP, Edit, Event
-from pegboard.model import Drift, EmbeddingStatus, Fingerprint, Item, Rejection
+from pegboard.model import PUBLISHED, Drift, EmbeddingStatus, Fingerprint, Item, Rejection
 from pegboard.text import TEXT_VERSION, embedding_text, source_hash, words
 
 EVERY_CHANGE = "every change is allowed"
@@ -40,8 +40,12 @@ class Existing(NamedTuple):
 
     @property
     def keeps_its_place(self) -> bool:
-        """Whether its source still has it, and offers it as far as people let it."""
-        return self.active or (self.off and self.drift != Drift.MISSING)
+        """Whether its source still has it, and offers it as far as people let it.
+
+        What was published keeps it for good: its versions are there also when all are taken back.
+        """
+        published = self.source == PUBLISHED
+        return published or self.active or (self.off and self.drift != Drift.MISSING)
 
     def as_decided(self, item: Item) -> Item:
         """What a source says of the item, under what a person said of it."""
@@ -264,10 +268,12 @@ def content_hash(item: Item) -> str:
     """A hash over everything a reader can see of an item; where it was found does not count.
 
     Fields with their default value are left out, so that a field which a later release adds does
-    not make every item look changed.
+    not make every item look changed. So is what a link says of versions, if it takes any.
     """
     plain = item._replace(origin="", origin_hash="", version=None)
     seen = {k: v for k, v in plain._asdict().items() if v != Item._field_defaults.get(k)}
+    if item.links:
+        seen["links"] = [tuple(each) if each.range else each[:2] for each in item.links]
     if item.version is not None:
         named = ("version", "content_hash", "changelog", "manifest_text")
         seen["version"] = {name: getattr(item.version, name) for name in named}

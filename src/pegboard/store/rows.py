@@ -50,6 +50,7 @@ PLAIN = (
     "semantic_namespace",
     "sensitivity_tier",
     "semantic_weight",
+    "replacement",
 )
 _BOARD_ONLY = (
     "approved_hash",
@@ -145,6 +146,8 @@ class Reader(NamedTuple):
                 manifest_text=row["manifest_text"],
                 changelog=row["changelog"],
                 files=tuple(_file(file) for file in files),
+                release=row["release"],
+                side_file=row["side_file"],
             )
 
     def _item(self, row: Mapping[str, Any]) -> Item:
@@ -163,6 +166,12 @@ class Reader(NamedTuple):
             signature=Signature(**signed) if signed else None,
             **values,
         )
+
+
+def record_of(said: Link | Permission) -> dict[str, str]:
+    """As it is kept; a link that takes any version says nothing of versions."""
+    found = said._asdict()
+    return found if found.get("range", "*") else {k: v for k, v in found.items() if k != "range"}
 
 
 def kept_text(text: str) -> str:

@@ -1,17 +1,7 @@
 import pytest
-from http_parts import serving, write_tools
+from http_parts import serving, settle_in, write_tools
 
 from pegboard.app import Pegboard
-
-
-def settle_in(monkeypatch, folder):
-    """Settings under which everything is shown, whatever it scores."""
-    monkeypatch.chdir(folder)
-    monkeypatch.setenv("HOME", str(folder / "home"))
-    monkeypatch.setenv("PEGBOARD_EMBED_PROVIDER", "test")
-    monkeypatch.setenv("PEGBOARD_SEARCH_THRESHOLD", "0")
-    monkeypatch.setenv("PEGBOARD_SEARCH_FLOOR", "0")
-    monkeypatch.setenv("PEGBOARD_RUN_LOOPBACK", "on")
 
 
 def fill(board, folder):

@@ -1,5 +1,6 @@
 """A gateway on a real socket, whose every answer is held against its own OpenAPI document."""
 
+import base64
 import http.client
 import json
 import re
@@ -11,12 +12,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
+import pytest
 import uvicorn
 from jsonschema import Draft202012Validator
 from starlette.requests import HTTPConnection
 
 from making import until
 from pegboard.app import Pegboard
+from pegboard.board.releasing import Parcel
 from pegboard.calls import Caller, Role
 from pegboard.errors import NotSignedIn
 from pegboard.serve.http.app import make_app
@@ -212,7 +215,7 @@ class Served:
         schema = known[media]["schema"] | {
             "components": self.document["components"],
         }
-        told = found.json if media.endswith("json") else found.content.decode()
+        told = found.json if media.endswith("json") else found.content.decode("utf-8", "replace")
         Draft202012Validator(schema).validate(told)
 
     def _operation(self, method: str, path: str) -> tuple[Any, str]:
@@ -265,6 +268,28 @@ def write_tools(root: Path, *, but: str = "-") -> tuple[Path, Path]:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     return plain, mixed
+
+
+def settle_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Settings under which everything is shown, whatever it scores."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("HOME", str(folder / "home"))
+    monkeypatch.setenv("PEGBOARD_EMBED_PROVIDER", "test")
+    monkeypatch.setenv("PEGBOARD_SEARCH_THRESHOLD", "0")
+    monkeypatch.setenv("PEGBOARD_SEARCH_FLOOR", "0")
+    monkeypatch.setenv("PEGBOARD_RUN_LOOPBACK", "on")
+
+
+def body_of(parcel: Parcel, **more: Any) -> dict[str, Any]:
+    return {
+        "bundle": base64.b64encode(parcel.bundle).decode(),
+        "signature": parcel.side_file.decode(),
+        **more,
+    }
+
+
+def published(api: Served, parcel: Parcel, who: str = "author", **more: Any) -> Reply:
+    return api.ask("POST", "/releases", body_of(parcel, **more), who=who)
 
 
 def encoded(name: str) -> str:

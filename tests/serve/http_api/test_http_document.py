@@ -5,7 +5,9 @@ import re
 from pathlib import Path
 
 import pytest
+from http_parts import published
 
+from making_releases import Publisher
 from pegboard.errors import PegboardError
 from pegboard.plain import plain
 from pegboard.serve.http.document import document
@@ -27,7 +29,20 @@ def kinds(kind=PegboardError):
 # Every answer of every other test is held against the document as well; see http_parts.
 
 
-def test_every_route_answers_as_the_document_says(api):
+def ask_of_releases(api, folder):
+    publisher = Publisher(folder / "published", api.board.settings.data_folder)
+    for kind in ("tools", "items"):
+        assert published(api, publisher.parcel()).status in (200, 201)
+        place = f"/{kind}/tools:paper:fold"
+        for what in ("", "/bundle", "/signature"):
+            api.ask("GET", f"{place}/versions/1.0.0{what}")
+        api.ask("GET", f"{place}/diff?from=1.0.0&to=1.0.0")
+        for what in ("yank", "unyank"):
+            api.ask("POST", f"{place}/versions/1.0.0/{what}")
+        api.ask("PATCH", f"{place}/release", {"deprecated": True})
+
+
+def test_every_route_answers_as_the_document_says(api, tmp_path):
     manifest = {
         "tool_id": "fold_paper",
         "tool_type": "python",
@@ -45,7 +60,8 @@ def test_every_route_answers_as_the_document_says(api):
         for what in ("call", "refresh", "retry"):
             api.ask("POST", f"/{kind}/{name}/{what}")
         api.ask("DELETE", f"/{kind}/{name}")
-    for path in ("/healthz", "/readyz", "/metrics", "/me", "/openapi.json"):
+    ask_of_releases(api, tmp_path)
+    for path in ("/healthz", "/readyz", "/metrics", "/me", "/openapi.json", "/audit"):
         api.ask("GET", path)
     for path in ("/tools", "/items", "/runs", "/status", "/categories", "/changes", "/links"):
         api.ask("GET", path)

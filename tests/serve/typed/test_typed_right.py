@@ -233,3 +233,6 @@ def test_what_is_deprecated_says_so():
     item = tool(None, deprecated=True)
     assert "     * Deprecated.\n     */\n    send: (" in typescript_module([item], GATEWAY)
     assert "        Deprecated.\n" in python_module([item], GATEWAY)
+    item = tool(None, deprecated=True, replacement="tools:mail:Post")
+    told = "        Deprecated; use tools:mail:Post instead.\n"
+    assert told in python_module([item], GATEWAY)

@@ -24,7 +24,7 @@ def assembled(gateway: Gateway, *, logged: bool = False) -> ASGIApp:
     app.state.events = Events(gateway)
     app.state.mcp = Mcp(gateway)
     serve = gateway.board.settings.serve
-    bounds = Bounds(serve.request_bytes, serve.parallel, serve.search_seconds)
+    bounds = Bounds(serve.request_bytes, serve.parallel, serve.search_seconds, serve.bundle_bytes)
     limits = Limits(app, bounds, gateway.measures.refusals.add)
     gateway.measures.also(
         lambda: [

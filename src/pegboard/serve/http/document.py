@@ -43,6 +43,7 @@ _HEADERS: Mapping[str, str] = {
 _PATH = {
     "id": "An id, `namespace/id`, `category__name`, or a name that only one item has.",
     "name": "What the source is called.",
+    "version": "The number of a version, such as `1.2.0`; to read it, `latest` as well.",
 }
 
 

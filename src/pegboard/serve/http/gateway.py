@@ -1,6 +1,7 @@
 """What the gateway has while it serves: the board, who may do what, and threads to ask it in."""
 
 import asyncio
+import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Protocol
@@ -9,11 +10,16 @@ from starlette.requests import HTTPConnection
 
 from pegboard.app import Pegboard
 from pegboard.calls import Caller
+from pegboard.errors import BoardReadOnly
 from pegboard.serve.http.measuring import Measures
 from pegboard.serve.http.news import News
 from pegboard.serve.table import Threads
 
+log = logging.getLogger(__name__)
+
 MOST_VIEWS = 1_000
+GATEWAY = "gateway"
+"""In whose name is written down what the gateway finds to be so."""
 
 
 class SignIn(Protocol):
@@ -50,6 +56,14 @@ class Gateway:
         if len(self._views) > MOST_VIEWS:
             self._views.popitem(last=False)
         return view
+
+    def note_trust(self) -> None:
+        """Write down whom the board believes, if that has changed. A board that is only read says
+        nothing of it."""
+        try:
+            self.board.releases.note_trust(GATEWAY)
+        except BoardReadOnly:
+            log.info("whom this board believes is not written down: it is only read")
 
     def board_changed(self) -> None:
         """May be called from any thread, and as often as one likes."""

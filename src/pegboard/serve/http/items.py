@@ -13,7 +13,6 @@ from starlette.responses import Response
 from pegboard.board.bounds import recent_runs
 from pegboard.board.curate import etag
 from pegboard.board.listing import listed
-from pegboard.content import VersionLine
 from pegboard.curation import Happening, Tie
 from pegboard.errors import ItemNotFound
 from pegboard.model import Entry, Kind
@@ -38,10 +37,6 @@ GROUP = "items"
 class Page(NamedTuple):
     items: Sequence[Line]
     next: str | None
-
-
-class Versions(NamedTuple):
-    versions: Sequence[VersionLine]
 
 
 class RunList(NamedTuple):
@@ -125,11 +120,6 @@ def tell(asked: Asked, entry: Entry, *, contents: bool = False) -> Response:
     return reply(shown(entry, ties, runs, contents=contents), headers=quoted(etag(entry)))
 
 
-def get_versions(asked: Asked) -> Response:
-    item = chosen(asked).item
-    return reply(Versions(asked.board.store.items.versions(item.id, item.namespace)))
-
-
 def get_runs(asked: Asked) -> Response:
     item = chosen(asked).item if "id" in asked.path else None
     found = recent_runs(asked.board.store, item, asked.board.within, asked.query.limit)
@@ -183,18 +173,6 @@ ROUTES = (
             answer=ITEM,
             statuses=(200, 304),
             headers=("If-None-Match",),
-            group=GROUP,
-            problems=(409,),
-        )
-    ),
-    *both(
-        Route(
-            "GET",
-            "/items/{id}/versions",
-            "get_item_versions",
-            "The versions that are kept, newest first.",
-            in_thread(get_versions),
-            answer=Versions,
             group=GROUP,
             problems=(409,),
         )

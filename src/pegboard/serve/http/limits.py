@@ -26,8 +26,12 @@ ANSWER_SECONDS = 60.0
 """Nothing but a call or a stream takes longer, unless something is stuck."""
 AFTER_SEARCH_SECONDS = 5.0
 """A search ends by itself in time; so much later it is taken for stuck."""
+BUNDLE_SECONDS = 300.0
+"""For a bundle to be sent, either way."""
 BODIES = 16
 """Room for so many bodies of the largest size while they are being read."""
+BUNDLES = 4
+"""The same for bundles; so many are published at a time, and four times as many handed out."""
 WAIT = 1
 """Seconds after which to try again, where nothing better is known."""
 
@@ -43,10 +47,15 @@ class Kind(StrEnum):
     """A tool, which may take its time and is waited for by a coroutine alone."""
     STREAM = "stream"
     """It lasts, and has bounds of its own."""
+    PUBLISH = "publish"
+    """Memory: a bundle, several times over."""
+    BUNDLE = "bundle"
+    """Memory: a bundle, until it is taken."""
 
 
 FREE = ("/healthz", "/readyz", "/metrics")
 STREAMS = ("/events", "/mcp")
+PUBLISHES = "/releases"
 
 
 def kind_of(scope: Scope) -> Kind:
@@ -57,6 +66,10 @@ def kind_of(scope: Scope) -> Kind:
         return Kind.STREAM
     if path == "/search":
         return Kind.SEARCH
+    if path == PUBLISHES and scope["method"] == "POST":
+        return Kind.PUBLISH
+    if path.endswith("/bundle") and scope["method"] == "GET":
+        return Kind.BUNDLE
     calls = path.endswith("/call") or path == "/tools"  # where a new one may be tried first
     return Kind.CALL if calls and scope["method"] == "POST" else Kind.QUICK
 
@@ -66,15 +79,29 @@ class Bounds(NamedTuple):
     parallel: int
     """Requests in hand; as many calls may be waited for beside them."""
     search_seconds: float
+    bundle_bytes: int
     body_seconds: float = BODY_SECONDS
     answer_seconds: float = ANSWER_SECONDS
+    bundle_seconds: float = BUNDLE_SECONDS
 
     def seconds(self, kind: Kind) -> float | None:
-        if kind in (Kind.CALL, Kind.STREAM):
-            return None
+        if kind in (Kind.CALL, Kind.STREAM, Kind.PUBLISH):
+            return None  # what is published is so to its end, and holds its memory until then
+        if kind is Kind.BUNDLE:
+            return self.bundle_seconds
         if kind is Kind.SEARCH:
             return self.search_seconds + AFTER_SEARCH_SECONDS
         return self.answer_seconds
+
+    def body(self, kind: Kind) -> tuple[int, str, float]:
+        """How large a body may be, the setting that says so, and how long it may take to come."""
+        if kind is Kind.PUBLISH:
+            return self.bundle_bytes, "serve.bundle_bytes", self.bundle_seconds
+        return self.request_bytes, "serve.request_bytes", self.body_seconds
+
+    def most(self, kind: Kind) -> int:
+        """How many of its kind may be in hand."""
+        return {Kind.PUBLISH: BUNDLES, Kind.BUNDLE: 4 * BUNDLES}.get(kind, self.parallel)
 
 
 class Limits:
@@ -88,6 +115,7 @@ class Limits:
         self._refused = refused
         """Is told the code of each refusal."""
         self._uploads = _Uploads(BODIES * bounds.request_bytes)
+        self._bundles = _Uploads(BUNDLES * bounds.bundle_bytes)
         self.in_hand: Counter[Kind] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -97,7 +125,8 @@ class Limits:
             return
         sending = _Sending(scope, send, self._refused)
         kind = kind_of(scope)
-        body = _too_much(scope, self._bounds) or await self._body(scope, receive)
+        largest = self._bounds.body(kind)[:2]
+        body = _too_much(scope, *largest) or await self._body(kind, scope, receive)
         if isinstance(body, bytes):
             await self._in_turn(kind, scope, _replayed(body, receive), sending)
         else:
@@ -115,7 +144,7 @@ class Limits:
         self, kind: Kind, scope: Scope, receive: Receive, sending: "_Sending"
     ) -> None:
         if self._is_full(kind):
-            await self._refuse(_busy(scope, self._bounds), scope, receive, sending)
+            await self._refuse(_busy(scope, self._bounds.most(kind)), scope, receive, sending)
             return
         self.in_hand[kind] += 1
         try:
@@ -126,8 +155,8 @@ class Limits:
     def _is_full(self, kind: Kind) -> bool:
         if kind in (Kind.FREE, Kind.STREAM):
             return False
-        if kind is Kind.CALL:
-            return self.in_hand[Kind.CALL] >= self._bounds.parallel
+        if kind in (Kind.CALL, Kind.PUBLISH, Kind.BUNDLE):
+            return self.in_hand[kind] >= self._bounds.most(kind)
         return self.in_hand[Kind.QUICK] + self.in_hand[Kind.SEARCH] >= self._bounds.parallel
 
     async def _in_time(
@@ -151,32 +180,33 @@ class Limits:
                 await self._refuse(STOPPED, scope, receive, sending)
             raise
 
-    async def _body(self, scope: Scope, receive: Receive) -> "bytes | Refusal | None":
+    async def _body(self, kind: Kind, scope: Scope, receive: Receive) -> "bytes | Refusal | None":
         """All of it, or why not; None if whoever sends it has gone away."""
         if not _has_body(scope):
             return b""
-        limit = asyncio.timeout(self._bounds.body_seconds)
-        upload = self._uploads.begin(limit)
+        most, setting, seconds = self._bounds.body(kind)
+        uploads = self._bundles if kind is Kind.PUBLISH else self._uploads
+        limit = asyncio.timeout(seconds)
+        upload = uploads.begin(limit)
         try:
             async with limit:
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
                         return None
-                    self._uploads.add(upload, message.get("body", b""))
+                    uploads.add(upload, message.get("body", b""))
                     if upload.cut:
-                        return _busy(scope, self._bounds)
-                    if len(upload.parts) > self._bounds.request_bytes:
-                        return _too_large(self._bounds)
+                        return _busy(scope, self._bounds.most(kind))
+                    if len(upload.parts) > most:
+                        return _too_large(most, setting)
                     if not message.get("more_body", False):
                         return bytes(upload.parts)
         except TimeoutError:
             if upload.cut:
-                return _busy(scope, self._bounds)
-            seconds = self._bounds.body_seconds
+                return _busy(scope, self._bounds.most(kind))
             return Refusal("too_slow", told(408, "too_slow", f"it took longer than {seconds:g} s"))
         finally:
-            self._uploads.end(upload)
+            uploads.end(upload)
 
 
 class _Upload:
@@ -262,7 +292,7 @@ def _with_wait(message: Message, seconds: int) -> Message:
     return {**message, "headers": [*headers, (b"retry-after", str(seconds).encode())]}
 
 
-def _too_much(scope: Scope, bounds: Bounds) -> Refusal | None:
+def _too_much(scope: Scope, most: int, setting: str) -> Refusal | None:
     """Why a request is refused for what stands before its body."""
     said = len(scope.get("raw_path") or b"") + len(scope["query_string"])
     if said > LONGEST_HEADERS:
@@ -272,8 +302,8 @@ def _too_much(scope: Scope, bounds: Bounds) -> Refusal | None:
     size = sum(len(name) + len(value) for name, value in headers)
     if len(headers) > MOST_HEADERS or size > LONGEST_HEADERS:
         text = f"there are {len(headers)} headers of {size:,} bytes"
-        most = f"at most {MOST_HEADERS} of {LONGEST_HEADERS:,} bytes are allowed"
-        return Refusal("headers_too_large", told(431, "headers_too_large", text, most))
+        hint = f"at most {MOST_HEADERS} of {LONGEST_HEADERS:,} bytes are allowed"
+        return Refusal("headers_too_large", told(431, "headers_too_large", text, hint))
     named = Headers(scope=scope)
     if "transfer-encoding" in named and "content-length" in named:
         # A proxy before us may have gone by the other one, and seen two requests, or half of one.
@@ -281,8 +311,8 @@ def _too_much(scope: Scope, bounds: Bounds) -> Refusal | None:
         closed = {"Connection": "close"}
         return Refusal("malformed", told(400, "malformed", text, headers=closed))
     length = named.get("content-length", "0")
-    if length.isdecimal() and int(length[:20]) > bounds.request_bytes:
-        return _too_large(bounds)
+    if length.isdecimal() and int(length[:20]) > most:
+        return _too_large(most, setting)
     return None
 
 
@@ -293,18 +323,18 @@ def _has_body(scope: Scope) -> bool:
     )
 
 
-def _too_large(bounds: Bounds) -> Refusal:
+def _too_large(most: int, setting: str) -> Refusal:
     return Refusal.of(
         TooLarge(
-            f"the request has more than {bounds.request_bytes:,} bytes",
-            "send less at a time, or raise serve.request_bytes",
+            f"the request has more than {most:,} bytes",
+            f"send less at a time, or raise {setting}",
         )
     )
 
 
-def _busy(scope: Scope, bounds: Bounds) -> Refusal:
+def _busy(scope: Scope, most: int) -> Refusal:
     scope[RETRY_AFTER] = WAIT
-    text = f"{bounds.parallel} requests are being worked on already"
+    text = f"{most} requests are being worked on already"
     return Refusal("busy", told(503, "busy", text, "try again in a moment"))
 
 

@@ -58,6 +58,12 @@ class Measures:
             "Calls of tools that ended, by type and outcome.",
             ("type", "outcome"),
         )
+        self.publishes = Counter(
+            "pegboard_publishes_total",
+            "Releases that were to be published, by what became of them.",
+            ("state",),
+        )
+        self.downloads = Counter("pegboard_downloads_total", "Bundles that were taken away.")
         self._gauges: list[Gauges] = []
 
     def also(self, more: Gauges) -> None:
@@ -78,7 +84,8 @@ class Measures:
         self.seconds.observe(route, seconds)
 
     def families(self) -> Iterator[Family]:
-        for each in (self.requests, self.refusals, self.searches, self.late, self.calls):
+        board = (self.searches, self.late, self.calls, self.publishes, self.downloads)
+        for each in (self.requests, self.refusals, *board):
             yield each.family()
         yield self.seconds.family()
         for more in self._gauges:

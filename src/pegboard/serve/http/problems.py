@@ -66,6 +66,7 @@ OTHERS = {
     "alike": 409,
     "approval_needed": 409,
     "unavailable": 409,
+    "version_exists": 409,
     "unsupported_media_type": 415,
     "refused": 422,
     "trial_failed": 422,

@@ -11,10 +11,12 @@ from pegboard.serve.http import (
     loose,
     mcp,
     myself,
+    releasing,
     runtime,
     searching,
     sources,
     upkeep,
+    versions,
 )
 from pegboard.serve.http.table import Route
 
@@ -22,8 +24,10 @@ ROUTES: tuple[Route, ...] = (
     *health.ROUTES,
     *searching.ROUTES,
     *items.ROUTES,
+    *versions.ROUTES,
     *editing.ROUTES,
     *creating.ROUTES,
+    *releasing.ROUTES,
     *calling.ROUTES,
     *changes.ROUTES,
     *sources.ROUTES,

@@ -49,6 +49,7 @@ class Line(NamedTuple):
     author: str
     visibility: Visibility
     deprecated: bool
+    replacement: str
     active: bool
     drift: Drift
     embedding: EmbeddingStatus
@@ -73,6 +74,7 @@ def line(entry: Entry) -> Line:
         author=item.author,
         visibility=item.visibility,
         deprecated=item.deprecated,
+        replacement=item.replacement,
         active=entry.active,
         drift=entry.drift,
         embedding=entry.embedding.status,
@@ -93,7 +95,7 @@ def shown(
     told = {name: each for name, each in entry._asdict().items() if name != "key"}
     item = entry.item._asdict()
     if version := entry.item.version:
-        files = [_file(each, contents) for each in version.files]
+        files = [told_file(each, contents) for each in version.files]
         item["version"] = version._asdict() | {"files": files}
     told |= {"etag": etag(entry), "item": item}
     return told | {
@@ -101,7 +103,7 @@ def shown(
     }
 
 
-def _file(file: ItemFile, contents: bool) -> dict[str, object]:
+def told_file(file: ItemFile, contents: bool) -> dict[str, object]:
     """Text as it is; bytes that are none are also told exactly."""
     told = {name: each for name, each in file._asdict().items() if name != "content"}
     told["size"] = len(file.content)

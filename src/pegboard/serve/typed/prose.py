@@ -39,7 +39,8 @@ def about_tool(item: Item, arguments: str = "") -> str:
     """Its description, with this in the place of a list of arguments of its own."""
     told, count = _ARGUMENTS.subn(lambda _: f"{arguments}\n\n", item.description, 1)
     parts = [clipped(told.strip(), LONGEST_ABOUT), "" if count else arguments]
-    return "\n\n".join(filter(None, [*parts, "Deprecated." if item.deprecated else ""]))
+    deprecated = f"D{item.deprecation[1:]}." if item.deprecated else ""
+    return "\n\n".join(filter(None, [*parts, deprecated]))
 
 
 def lines_of(text: str) -> list[str]:

@@ -235,7 +235,7 @@ def _notes(entry: Entry) -> tuple[str, ...]:
     """What to know before calling it."""
     item = entry.item
     notes = {
-        "It is marked as deprecated.": item.deprecated,
+        f"It is marked as {item.deprecation}.": item.deprecated,
         "Its source no longer has it.": entry.drift is Drift.MISSING,
         "It is no longer what was approved.": entry.drift is Drift.CHANGED,
         "It is held back until somebody approves what it has become.": entry.drift is Drift.CHANGED

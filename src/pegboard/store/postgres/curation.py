@@ -2,17 +2,18 @@
 
 from typing import Any
 
-from psycopg.rows import dict_row
-
 from pegboard.curation import Curation, Edit, Event, Happening, LooseLink, Tie, etag
-from pegboard.model import Entry, Fingerprint, Item, ItemId, Kind
+from pegboard.model import Entry, Fingerprint, ItemId, Kind
+from pegboard.releases import Action
 from pegboard.store.editing import Decided, compare, decide
 from pegboard.store.planning import Noted, plan_edit
-from pegboard.store.postgres.database import Connection, Database, Params, run
+from pegboard.store.postgres.audit import act
+from pegboard.store.postgres.database import Connection, Database, run
 from pegboard.store.postgres.fingerprints import fingerprint_key
 from pegboard.store.postgres.history import note
 from pegboard.store.postgres.putting import Planned, Putting, queue_again
 from pegboard.store.postgres.rows import READER, sayable
+from pegboard.store.postgres.stored import item_of, stored
 from pegboard.store.queries import load
 from pegboard.store.rows import kept_text
 
@@ -37,7 +38,7 @@ class PostgresCuration(Curation):
         edit = edit._replace(reason=kept_text(edit.reason))
 
         def work(tx: Connection) -> Entry | None:
-            for row in _stored(tx, entry):
+            for row in stored(tx, entry):
                 seen = READER.entry(row)
                 if etag(seen) in left:  # it was committed, and nobody heard of it
                     return seen
@@ -51,7 +52,7 @@ class PostgresCuration(Curation):
                 elif active:
                     queue_again(tx, seen, target, fingerprint)
                 note(tx, [(row["key"], each) for each in decided.noted], who)
-            after = [READER.entry(row) for row in _stored(tx, entry)]
+            after = [READER.entry(row) for row in stored(tx, entry)]
             left.update(map(etag, after))
             return after[0] if after else None
 
@@ -61,7 +62,8 @@ class PostgresCuration(Curation):
         who, gone = self._who(by), set[int]()
 
         def work(tx: Connection) -> bool:
-            for row in _stored(tx, entry):
+            act(tx, who, Action.REMOVE)
+            for row in stored(tx, entry):
                 if row["source"] != entry.item.source:
                     return False
                 compare(READER.entry(row), expected)
@@ -113,11 +115,6 @@ class PostgresCuration(Curation):
         ]
 
 
-def _stored(tx: Connection, entry: Entry) -> list[Row]:
-    """The item as it is, and stays until the end of the transaction."""
-    return _records(tx, SQL["stored"], {"key": entry.key, "namespace": entry.item.namespace})
-
-
 def _switch(tx: Connection, key: int, decided: Decided, by: str, reason: str) -> bool:
     """Whether it has become active, and may have lost its task before."""
     if decided.on:
@@ -131,7 +128,7 @@ def _switch(tx: Connection, key: int, decided: Decided, by: str, reason: str) ->
 
 def _say(putting: Putting, row: Row, edit: Edit, decided: Decided, by: str) -> None:
     """The item in other words, with all that follows from them."""
-    tx, item = putting.tx, _item(putting.tx, row)
+    tx, item = putting.tx, item_of(putting.tx, row)
     existing = putting.existing([item])[item.namespace, item.id]
     putting.write_items([Planned(plan_edit(item, existing, edit), existing)])
     run(tx, SQL["last_put"], {"key": row["key"], "updated_at": row["updated_at"]})
@@ -141,20 +138,6 @@ def _say(putting: Putting, row: Row, edit: Edit, decided: Decided, by: str) -> N
     ):
         if own is not None:
             run(tx, SQL[step], {"key": row["key"], "own": own, "by": by if own else ""})
-
-
-def _item(tx: Connection, row: Row) -> Item:
-    """With what its hash is made of, for which the files are not needed."""
-    item = READER.entry(row).item
-    params = {"key": row["key"], "version": row["latest_version"]}
-    for version in _records(tx, ITEM_SQL["version_of"], params):
-        item = item._replace(version=READER.version(item.id, version, []))
-    return item
-
-
-def _records(tx: Connection, sql: str, params: Params) -> list[Row]:
-    with tx.cursor(row_factory=dict_row) as cursor:
-        return cursor.execute(sql.encode(), params).fetchall()
 
 
 def _tie(relation: str, outward: bool, target: str, *end: Any) -> Tie:  # noqa: ANN401 (of a row)

@@ -9,8 +9,11 @@ from pegboard.content import Version, VersionLine
 from pegboard.curation import Event
 from pegboard.errors import BoardUnreachable
 from pegboard.model import Entry, Fingerprint, Item, ItemId, PutReport
+from pegboard.releases import Action
 from pegboard.store.blobs.large_files import AGAIN, LOST, LargeFiles
+from pegboard.store.checking import PublishedVersion
 from pegboard.store.planning import EVERY_CHANGE, Noted, definition_hash
+from pegboard.store.postgres.audit import act
 from pegboard.store.postgres.database import Connection, Database, Params, run
 from pegboard.store.postgres.files import known_and_held
 from pegboard.store.postgres.fingerprints import fingerprint_key
@@ -19,6 +22,7 @@ from pegboard.store.postgres.putting import Putting, queue_again
 from pegboard.store.postgres.rows import READER, sayable
 from pegboard.store.postgres.words import Words
 from pegboard.store.queries import load
+from pegboard.store.versioning import ordered
 from pegboard.text import TEXT_VERSION
 
 SQL = load("postgres", "items")
@@ -71,7 +75,7 @@ class PostgresItems:
         if not sayable([item_id, namespace])[1:]:
             return []
         rows = self._db.rows(VERSION_SQL["listed"], {"id": item_id, "namespace": namespace})
-        return [VersionLine(*row) for row in rows]
+        return ordered((published, VersionLine(*line)) for published, *line in rows)
 
     def version(self, item_id: ItemId, namespace: str, number: str) -> Version | None:
         def read() -> tuple[str, Row | None, list[Row]] | None:
@@ -86,6 +90,9 @@ class PostgresItems:
             return None
         remedy = AGAIN if number == found[0] else LOST
         return self._version(f"{item_id}@{number}", *found[1:], remedy)
+
+    def published_versions(self) -> list[PublishedVersion]:
+        return [PublishedVersion(*row) for row in self._db.rows(VERSION_SQL["published"])]
 
     def older_versions(self) -> list[tuple[ItemId, str, str]]:
         rows = self._db.rows(VERSION_SQL["older"])
@@ -160,6 +167,7 @@ class PostgresItems:
 
     def approve(self, entries: Sequence[Entry], target: Fingerprint | None, by: str = "") -> int:
         def work(tx: Connection) -> int:
+            act(tx, who, Action.APPROVE)
             fingerprint = fingerprint_key(tx, target) if target else None
             approved = [(entry, done) for entry in entries for done in _approve(tx, entry)]
             note(tx, [(entry.key, Noted(Event.APPROVED)) for entry, _ in approved], who)

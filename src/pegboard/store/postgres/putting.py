@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from pegboard.calls import OnChange
 from pegboard.model import (
+    PUBLISHED,
     Drift,
     EmbeddingStatus,
     Entry,
@@ -65,6 +66,7 @@ class Putting:
         on_change: OnChange | None,
         lying: Mapping[str, str],
         yielding: frozenset[str] = frozenset(),
+        by: str | None = None,
     ) -> None:
         self.tx = tx
         self.target = target
@@ -73,6 +75,8 @@ class Putting:
         self.lying = lying
         """Where large contents lie, by their hash."""
         self.yielding = yielding
+        self.by = by
+        """Who publishes what is put; None for what is not published."""
 
     def put(
         self, items: Sequence[Item], *, rewrite: bool, fixed: bool = False, own: bool = False
@@ -82,9 +86,7 @@ class Putting:
         outdone: list[Rejection] = []
         for part in _parts(items):
             existing = self.existing(part)
-            known = (
-                known_versions(self.tx, [each.key for each in existing.values()]) if fixed else {}
-            )
+            known = self._fixed_versions(existing.values(), every=fixed)
             to_write: list[Planned] = []
             touched: list[tuple[Item, Existing]] = []
             for item in part:
@@ -103,8 +105,14 @@ class Putting:
                 else:
                     to_write.append(Planned(plan, found))
             self._touch(touched)
-            self._write(to_write)
+            self.write(to_write)
         return PutReport(added, changed, unchanged, tuple(refused), tuple(outdone))
+
+    def _fixed_versions(
+        self, existing: Iterable[Existing], *, every: bool
+    ) -> dict[int, dict[str, str]]:
+        keys = [each.key for each in existing if every or each.source == PUBLISHED]
+        return known_versions(self.tx, keys) if keys else {}
 
     def _refusal(
         self,
@@ -134,15 +142,20 @@ class Putting:
         if moved:
             run(self.tx, SQL["touch_origins"], {"rows": as_rows(moved)})
 
-    def _write(self, planned: Sequence[Planned]) -> None:
+    def write(self, planned: Sequence[Planned]) -> None:
         if not planned:
             return
+        written = self.hang(planned)
+        versioned = [Versioned(each.key, each.item, each.existing) for each in written]
+        write_versions(self.tx, versioned, self.lying, self.by)
+
+    def hang(self, planned: Sequence[Planned]) -> list[Planned]:
+        """Items with all that belongs to them but their versions."""
         written = self.write_items(planned)
         old = [each.key for each in written if each.existing is not None]
         note(self.tx, [(each.key, noted) for each in written for noted in each.plan.noted])
         self._write_links(written, old)
-        versioned = [Versioned(each.key, each.item, each.existing) for each in written]
-        write_versions(self.tx, versioned, self.lying)
+        return written
 
     def write_items(self, planned: Sequence[Planned]) -> list[Planned]:
         """Items with their words and tasks, but for what stands beside them."""
@@ -161,13 +174,14 @@ class Putting:
         ]
         written = [*self._insert(planned), *self._update(planned)]
         self._write_texts(written)
-        self._write_spelling(written)
+        self.write_spelling([each.item for each in written])
         write_tasks(self.tx, written, self.fingerprint)
         return written
 
     def _write_links(self, written: Sequence[Planned], old: Sequence[int]) -> None:
         names = ("linking", "relations", "targets")
-        links = [(each.key, *link) for each in written for link in dict.fromkeys(each.item.links)]
+        said = ((each.key, link) for each in written for link in each.item.links)
+        links = list(dict.fromkeys((key, link.relation, link.target) for key, link in said))
         params = _columns(names, links) | {"keys": list(old)}
         if old:
             run(self.tx, LINK_SQL["drop_links"], params)
@@ -224,16 +238,16 @@ class Putting:
         names = ("kinds", "keys", "namespaces", "lengths", "names", "descriptions", "contents")
         run(self.tx, SQL["add_texts"], _columns(names, texts))
 
-    def _write_spelling(self, planned: Sequence[Planned]) -> None:
+    def write_spelling(self, items: Sequence[Item]) -> None:
         """The words items are called by, so that a misspelled one can be read as one of them.
 
         Only of what everybody in the namespace may find: the words themselves tell something.
         """
         called = {
-            (word, each.item.namespace)
-            for each in planned
-            if each.item.visibility is Visibility.PUBLIC
-            for word in spelled_words(each.item)
+            (word, each.namespace)
+            for each in items
+            if each.visibility is Visibility.PUBLIC
+            for word in spelled_words(each)
         }
         if not called:
             return

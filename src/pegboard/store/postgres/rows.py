@@ -6,7 +6,7 @@ from datetime import datetime
 
 from pegboard.content import Json
 from pegboard.model import Item
-from pegboard.store.rows import LISTS, OBJECTS, RECORDS, Reader, plain_values
+from pegboard.store.rows import LISTS, OBJECTS, RECORDS, Reader, plain_values, record_of
 
 
 def item_values(item: Item) -> dict[str, object]:
@@ -14,7 +14,7 @@ def item_values(item: Item) -> dict[str, object]:
     values: dict[str, object] = plain_values(item)
     values |= {name: list(getattr(item, name)) for name in LISTS}
     values |= {name: dict(getattr(item, name)) for name in OBJECTS}
-    values |= {name: [each._asdict() for each in getattr(item, name)] for name in RECORDS}
+    values |= {name: [record_of(each) for each in getattr(item, name)] for name in RECORDS}
     return values | {"signature": item.signature._asdict() if item.signature else None}
 
 

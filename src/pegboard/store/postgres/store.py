@@ -11,7 +11,7 @@ from pegboard.errors import BoardPartlyHidden
 from pegboard.ports import Store
 from pegboard.store.blobs.large_files import LargeFiles
 from pegboard.store.blobs.storage import Blobs
-from pegboard.store.checking import wrong_hashes
+from pegboard.store.checking import wrong_hashes, wrongly_hung
 from pegboard.store.postgres.curation import PostgresCuration
 from pegboard.store.postgres.database import Database
 from pegboard.store.postgres.files import PostgresFiles
@@ -22,6 +22,7 @@ from pegboard.store.postgres.listening import CHANGES, Listening
 from pegboard.store.postgres.memory import Memory
 from pegboard.store.postgres.models import PostgresModels
 from pegboard.store.postgres.nearest import Nearest
+from pegboard.store.postgres.releases import PostgresReleases
 from pegboard.store.postgres.runs import PostgresRuns
 from pegboard.store.postgres.tasks import PostgresTasks
 from pegboard.store.postgres.tokens import PostgresTokens
@@ -62,6 +63,7 @@ class PostgresStore:
         self.curation = PostgresCuration(self.database)
         self.runs = PostgresRuns(self.database)
         self.tokens = PostgresTokens(self.database)
+        self.releases = PostgresReleases(self.database, self.files)
 
     def seen_by(self, caller: Caller) -> Store:
         if self.database.caller is not None:
@@ -106,7 +108,7 @@ class PostgresStore:
     def check(self) -> list[str]:
         def work() -> list[str]:
             found = [str(row[0]) for sql in CHECKS.values() for row in self.database.rows(sql)]
-            return found + wrong_hashes(self.items)
+            return found + wrong_hashes(self.items) + wrongly_hung(self.items)
 
         return self.database.snapshot(work)
 

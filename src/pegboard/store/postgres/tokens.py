@@ -1,6 +1,10 @@
 """The tokens of a PostgreSQL board."""
 
-from pegboard.store.access import read_token
+import time
+import uuid
+
+from pegboard.store.access import new_token, read_token, revoked_token
+from pegboard.store.postgres.audit import write_down
 from pegboard.store.postgres.database import Connection, Database, run
 from pegboard.store.postgres.rows import sayable
 from pegboard.store.queries import load
@@ -13,8 +17,8 @@ class PostgresTokens:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def add(self, kept: KeptToken) -> bool:
-        token = kept.token
+    def add(self, kept: KeptToken, by: str = "") -> bool:
+        token, uid = kept.token, uuid.uuid4()
         params: dict[str, object] = {
             "id": token.id,
             "name": token.name,
@@ -26,7 +30,8 @@ class PostgresTokens:
         }
 
         def work(tx: Connection) -> bool:
-            run(tx, SQL["add"], params)
+            if run(tx, SQL["add"], params):
+                write_down(tx, new_token(token, by, time.time()), uid)
             return run(tx, SQL["added"], params) == [(True,)]
 
         return self._db.write(work, changes=False)
@@ -41,9 +46,13 @@ class PostgresTokens:
     def listed(self) -> list[Token]:
         return [read_token(*row) for row in self._db.rows(SQL["listed"])]
 
-    def remove(self, token_id: str) -> None:
+    def remove(self, token_id: str, by: str = "") -> None:
+        def work(tx: Connection) -> None:
+            for (name,) in run(tx, SQL["remove"], {"id": token_id}):
+                write_down(tx, revoked_token(name, by, time.time()), uuid.uuid4())
+
         if sayable([token_id]):
-            self._db.write(lambda tx: run(tx, SQL["remove"], {"id": token_id}), changes=False)
+            self._db.write(work, changes=False)
 
     def used(self, token_id: str, at: float) -> None:
         params: dict[str, object] = {"id": token_id, "at": at}

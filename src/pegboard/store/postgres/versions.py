@@ -30,20 +30,36 @@ def known_versions(tx: Connection, keys: Sequence[int]) -> dict[int, dict[str, s
     return found
 
 
-def write_versions(tx: Connection, written: Sequence[Versioned], lying: Mapping[str, str]) -> None:
-    """The versions that items are put with, and what becomes of those that they have."""
+def write_versions(
+    tx: Connection, written: Sequence[Versioned], lying: Mapping[str, str], by: str | None = None
+) -> None:
+    """The versions that items are put with, and what becomes of those that they have.
+
+    `by` is who publishes them, if they are published.
+    """
     old = [each for each in written if each.existing is not None]
     there = _make_room(tx, old) if old else {}
     for key, item, _ in written:
-        if item.version is None:
-            continue
-        version_key = there.get(key)
-        if version_key is None:
-            [(version_key,)] = run(tx, SQL["add"], _params(key, item.namespace, item.version))
-        for file in item.version.files:
-            run(tx, SQL["add_file"], _file_params(version_key, item.namespace, file, lying))
+        add_version(tx, key, item, lying, by, there.get(key))
     if old:
         run(tx, SQL["drop_oldest"], _numbers(old) | {"most": MOST_VERSIONS})
+
+
+def add_version(
+    tx: Connection,
+    key: int,
+    item: Item,
+    lying: Mapping[str, str],
+    by: str | None,
+    version_key: int | None = None,
+) -> None:
+    """One more, beside those that there are; if it is there already, its files."""
+    if item.version is None:
+        return
+    if version_key is None:
+        [(version_key,)] = run(tx, SQL["add"], _params(key, item, item.version, by))
+    for file in item.version.files:
+        run(tx, SQL["add_file"], _file_params(version_key, item.namespace, file, lying))
 
 
 def _make_room(tx: Connection, old: Sequence[Versioned]) -> dict[int, int]:
@@ -68,15 +84,19 @@ def _numbers(versioned: Sequence[Versioned]) -> dict[str, object]:
     return {"keys": [each.key for each in versioned], "versions": numbers}
 
 
-def _params(key: int, namespace: str, version: Version) -> dict[str, object]:
+def _params(key: int, item: Item, version: Version, by: str | None) -> dict[str, object]:
     return {
         "key": key,
-        "namespace": namespace,
+        "namespace": item.namespace,
         "version": version.version,
         "manifest": _as_json(version),
         "manifest_text": version.manifest_text,
         "content_hash": version.content_hash,
         "changelog": version.changelog,
+        "release": version.release,
+        "side_file": version.side_file,
+        "published_by": by,
+        "signer": item.signature.signer if item.signature and by is not None else "",
     }
 
 

@@ -16,12 +16,14 @@ from pegboard.ledger import Ledger
 from pegboard.model import (
     CREATED,
     DEFAULT_NAMESPACE,
+    PUBLISHED,
     Entry,
     Item,
     ItemId,
     Visibility,
 )
 from pegboard.ports import Index, Items, Models, Store, Tasks
+from pegboard.releases import TEAM
 from pegboard.runs import Runs
 
 
@@ -71,15 +73,30 @@ class Rights(NamedTuple):
         Calls are made with the rights of the board. So it names no source, whose secrets it would
         be given, and no server but those of its own namespace.
         """
+        self._check_place(item, sources=("", CREATED))
+        if item.author != self.caller.subject:
+            raise _not_in_the_name_of(item)
+
+    def check_publishing(self, item: Item) -> None:
+        """Raises `NotAllowed` unless the caller may publish there, in this name.
+
+        Whether there is such an item, and whose it is, is not looked at here.
+        """
+        self._check_place(item, sources=(PUBLISHED,))
+        own = (self.caller.subject, f"{TEAM}{item.namespace}")
+        if item.author not in own and self.caller.role is not Role.ADMIN:
+            raise _not_in_the_name_of(item)
+
+    def _check_place(self, item: Item, sources: Sequence[str]) -> None:
         caller = self.caller
         if not caller.role.covers(Role.AUTHOR) or item.namespace not in caller.namespaces:
             raise NotAllowed(
                 f"{item.id} cannot be put into namespace {item.namespace!r}",
                 "members put items there who have the role author",
             )
-        if not caller.subject or item.author != caller.subject:
-            raise NotAllowed(f"{item.id} cannot be put in the name of {item.author!r}")
-        if item.source not in ("", CREATED) or item.official:
+        if not caller.subject:
+            raise _not_in_the_name_of(item)
+        if item.source not in sources or item.official:
             raise NotAllowed(f"{item.id} cannot be put as from source {item.source!r}, or official")
         server = item.executor.get("server")
         if server is not None and not self._has_server(str(server), item.namespace):
@@ -98,6 +115,10 @@ class Rights(NamedTuple):
             return False
         found = self.whole.items.get(item_id, namespace, files=False)
         return found is not None and found.item.visibility is Visibility.UNLISTED
+
+
+def _not_in_the_name_of(item: Item) -> NotAllowed:
+    return NotAllowed(f"{item.id} cannot be put in the name of {item.author!r}")
 
 
 def settled(caller: Caller) -> Caller:

@@ -10,6 +10,7 @@ from pegboard.store.seen.curation import SeenCuration
 from pegboard.store.seen.items import SeenItems
 from pegboard.store.seen.ledger import SeenLedger
 from pegboard.store.seen.models import SeenModels
+from pegboard.store.seen.releases import SeenReleases
 from pegboard.store.seen.rights import Rights, Seen, of_the_whole
 from pegboard.store.seen.runs import SeenRuns
 from pegboard.store.seen.tasks import SeenTasks
@@ -31,6 +32,7 @@ class SeenStore:
         self.ledger = SeenLedger(rights)
         self.curation = SeenCuration(rights)
         self.runs = SeenRuns(rights)
+        self.releases = SeenReleases(rights)
 
     @property
     def tokens(self) -> Tokens:

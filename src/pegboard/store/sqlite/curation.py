@@ -6,14 +6,17 @@ from typing import Any
 import apsw
 
 from pegboard.curation import Curation, Edit, Event, Happening, LooseLink, Tie
-from pegboard.model import Entry, Fingerprint, Item, ItemId, Kind
+from pegboard.model import PUBLISHED, Entry, Fingerprint, ItemId, Kind
+from pegboard.releases import Action, AuditLine
 from pegboard.store.editing import Decided, compare, decide
 from pegboard.store.planning import plan_edit
 from pegboard.store.queries import load
-from pegboard.store.sqlite.database import Database, Params, Value, in_list
+from pegboard.store.sqlite.audit import write_down
+from pegboard.store.sqlite.database import Database, Value, in_list
 from pegboard.store.sqlite.history import note
 from pegboard.store.sqlite.putting import Putting, existing_of, queue_again
 from pegboard.store.sqlite.rows import READER
+from pegboard.store.sqlite.stored import item_of, stored
 from pegboard.store.sqlite.tasks import fingerprint_key
 
 SQL = load("sqlite", "curation")
@@ -34,7 +37,7 @@ class SqliteCuration(Curation):
         expected: str | None = None,
     ) -> Entry | None:
         with self._db.write() as tx:
-            for row in self._db.records(SQL["stored"], _known(entry)):
+            for row in stored(self._db, entry):
                 seen, key, now = READER.entry(row), row["key"], time.time()
                 compare(seen, expected)
                 decided = decide(seen, edit)
@@ -47,7 +50,7 @@ class SqliteCuration(Curation):
                     queue_again(tx, seen, target, fingerprint, now)
                 for event, detail in decided.noted:
                     note(tx, [key], event, now, by=by, detail=detail)
-            after = self._db.records(SQL["stored"], _known(entry))
+            after = stored(self._db, entry)
         return READER.entry(after[0]) if after else None
 
     def _switch(
@@ -63,7 +66,7 @@ class SqliteCuration(Curation):
 
     def _say(self, putting: Putting, row: Row, edit: Edit, decided: Decided, by: str) -> None:
         """The item in other words, with all that follows from them."""
-        tx, item = putting.tx, self._item(row)
+        tx, item = putting.tx, item_of(self._db, row)
         existing = existing_of(tx, item)
         if existing is None:
             raise AssertionError("it has been read in this transaction")
@@ -79,22 +82,18 @@ class SqliteCuration(Curation):
 
     def remove(self, entry: Entry, by: str, expected: str | None = None) -> bool:
         with self._db.write() as tx:
-            rows = self._db.records(SQL["stored"], _known(entry))
+            rows = stored(self._db, entry)
             found = [row for row in rows if row["source"] == entry.item.source]
             for row in found:
                 compare(READER.entry(row), expected)
-                note(tx, [row["key"]], Event.REMOVED, time.time(), by=by)
+                now = time.time()
+                note(tx, [row["key"]], Event.REMOVED, now, by=by)
+                if row["source"] == PUBLISHED:
+                    line = AuditLine(now, by, Action.REMOVE, row["namespace"], row["id"])
+                    write_down(tx, line)
                 for step in ("purge_terms", "purge"):
                     tx.execute(ITEM_SQL[step], {"keys": in_list([row["key"]])})
         return bool(found)
-
-    def _item(self, row: Row) -> Item:
-        """With what its hash is made of, for which the files are not needed."""
-        item = READER.entry(row).item
-        params = {"key": row["key"], "version": row["latest_version"]}
-        for version in self._db.records(ITEM_SQL["version_of"], params):
-            item = item._replace(version=READER.version(item.id, version, []))
-        return item
 
     def resolve_links(self) -> int:
         if not self._db.rows(SQL["misled"]):  # mostly, and then nobody has to wait
@@ -117,11 +116,6 @@ class SqliteCuration(Curation):
             Happening(space, ItemId(name), at, Event(event), by, detail)
             for space, name, at, event, by, detail in rows
         ]
-
-
-def _known(entry: Entry) -> Params:
-    """By all that it is known by: SQLite gives the number of a removed row to another one."""
-    return {"key": entry.key, "id": entry.item.id, "namespace": entry.item.namespace}
 
 
 def _tie(relation: str, outward: Any, target: str, *end: Any) -> Tie:  # noqa: ANN401 (of a row)

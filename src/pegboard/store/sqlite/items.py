@@ -10,6 +10,7 @@ from pegboard.calls import CensusLine, Change, OnChange
 from pegboard.content import Version, VersionLine
 from pegboard.curation import Event
 from pegboard.model import (
+    PUBLISHED,
     Entry,
     Fingerprint,
     Item,
@@ -17,7 +18,9 @@ from pegboard.model import (
     PutReport,
     Rejection,
 )
+from pegboard.releases import Action, AuditLine
 from pegboard.store.blobs.large_files import AGAIN, LOST, LargeFiles
+from pegboard.store.checking import PublishedVersion
 from pegboard.store.planning import (
     EVERY_CHANGE,
     Existing,
@@ -29,6 +32,7 @@ from pegboard.store.planning import (
     taken,
 )
 from pegboard.store.queries import load
+from pegboard.store.sqlite.audit import write_down
 from pegboard.store.sqlite.database import Database, Value, in_list
 from pegboard.store.sqlite.files import SqliteFiles
 from pegboard.store.sqlite.history import note
@@ -38,7 +42,7 @@ from pegboard.store.sqlite.tasks import fingerprint_key
 from pegboard.store.sqlite.telling import read_only_error
 from pegboard.store.sqlite.versions import known_versions
 from pegboard.store.sqlite.words import Words
-from pegboard.store.versioning import version_exists
+from pegboard.store.versioning import ordered, version_exists
 from pegboard.text import TEXT_VERSION
 
 SQL = load("sqlite", "items")
@@ -102,7 +106,7 @@ class SqliteItems:
 
     def versions(self, item_id: ItemId, namespace: str) -> list[VersionLine]:
         rows = self._db.rows(VERSION_SQL["listed"], {"id": item_id, "namespace": namespace})
-        return [VersionLine(*row) for row in rows]
+        return ordered((bool(published), VersionLine(*line)) for published, *line in rows)
 
     def version(self, item_id: ItemId, namespace: str, number: str) -> Version | None:
         with self._db.snapshot():
@@ -112,6 +116,9 @@ class SqliteItems:
             row, contents = self._version_of(found[0]["key"], number)
         remedy = AGAIN if number == found[0]["latest_version"] else LOST
         return self._version(f"{item_id}@{number}", row, contents, remedy)
+
+    def published_versions(self) -> list[PublishedVersion]:
+        return [PublishedVersion(*row) for row in self._db.rows(VERSION_SQL["published"])]
 
     def older_versions(self) -> list[tuple[ItemId, str, str]]:
         rows = self._db.rows(VERSION_SQL["older"])
@@ -200,6 +207,7 @@ class SqliteItems:
                 approved += 1
                 tx.execute(SQL["forget_approved"], params)
                 note(tx, [entry.key], Event.APPROVED, now, by=by)
+                write_down(tx, _approval(entry, by, now, done[1]))
                 if done[0]:  # and not switched off
                     queue_again(tx, entry, target, fingerprint, now)
         return approved
@@ -268,9 +276,13 @@ def _refusal(
         return not_own(item)
     if holder := taken(item, existing, yielding):
         return id_taken(item, holder, yielding)
-    if existing is None or not fixed:
+    if existing is None or not (fixed or item.source == PUBLISHED):
         return None
     return version_exists(item, known_versions(tx, existing.key))
+
+
+def _approval(entry: Entry, by: str, now: float, version: str) -> AuditLine:
+    return AuditLine(now, by, Action.APPROVE, entry.item.namespace, entry.item.id, version)
 
 
 def _keys(rows: Iterable[Sequence[Any]]) -> list[int]:

@@ -57,15 +57,22 @@ class Putting(NamedTuple):
     now: float
     lying: Mapping[str, str] = MappingProxyType({})
     """Where contents are that are not in the database, by their hash."""
+    by: str | None = None
+    """Who publishes what is put; None for what is not published."""
 
     def write(self, plan: Plan, existing: Existing | None) -> None:
+        key = self.hang(plan, existing)
+        if plan.item.version is not None or existing is not None:
+            write_version(self.tx, key, plan.item, existing, self.now, self.lying, self.by)
+
+    def hang(self, plan: Plan, existing: Existing | None) -> int:
+        """The item with all that belongs to it but its version; its key."""
         key = self.write_item(plan, existing)
         for event, detail in plan.noted:
             note(self.tx, [key], event, self.now, detail=detail)
         if plan.item.links or existing is not None:
             _write_links(self.tx, key, plan.item)
-        if plan.item.version is not None or existing is not None:
-            write_version(self.tx, key, plan.item, existing, self.now, self.lying)
+        return key
 
     def write_item(self, plan: Plan, existing: Existing | None) -> int:
         """The item with its words and its task, but for what stands beside it; its key."""

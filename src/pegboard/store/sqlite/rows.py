@@ -6,7 +6,7 @@ from typing import Any
 
 from pegboard.content import Json, Link, Permission
 from pegboard.model import Item
-from pegboard.store.rows import LISTS, OBJECTS, RECORDS, Reader, plain_values
+from pegboard.store.rows import LISTS, OBJECTS, RECORDS, Reader, plain_values, record_of
 from pegboard.store.sqlite.database import Value
 
 
@@ -29,7 +29,7 @@ def item_params(item: Item) -> dict[str, Value]:
 def as_records(values: Sequence[Link | Permission]) -> str:
     if not values:
         return "[]"
-    return json.dumps([each._asdict() for each in values], ensure_ascii=False)
+    return json.dumps([record_of(each) for each in values], ensure_ascii=False)
 
 
 def _list(text: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from pegboard.ports import Store
 from pegboard.store.blobs.folder import FolderBlobs
 from pegboard.store.blobs.large_files import LargeFiles
 from pegboard.store.blobs.storage import Blobs
-from pegboard.store.checking import wrong_hashes
+from pegboard.store.checking import wrong_hashes, wrongly_hung
 from pegboard.store.queries import load
 from pegboard.store.seen.rights import Seen, settled
 from pegboard.store.seen.store import SeenStore
@@ -25,6 +25,7 @@ from pegboard.store.sqlite.items import SqliteItems
 from pegboard.store.sqlite.ledger import SqliteLedger
 from pegboard.store.sqlite.models import SqliteModels
 from pegboard.store.sqlite.picture import Pictures
+from pegboard.store.sqlite.releases import SqliteReleases
 from pegboard.store.sqlite.runs import SqliteRuns
 from pegboard.store.sqlite.seen_database import SeenDatabase, Windows, open_to
 from pegboard.store.sqlite.seen_index import SeenIndex, Shared
@@ -54,6 +55,7 @@ class SqliteStore:
         self.curation = SqliteCuration(self.database)
         self.runs = SqliteRuns(self.database)
         self.tokens = SqliteTokens(self.database)
+        self.releases = SqliteReleases(self.database, self.files)
         self._windows = Windows(self.database)
         self._pictures = Pictures(self.database)
 
@@ -98,7 +100,7 @@ class SqliteStore:
         ]
         for sql in CHECKS.values():
             found += [str(row[0]) for row in self.database.rows(sql)]
-        return found + wrong_hashes(self.items)
+        return found + wrong_hashes(self.items) + wrongly_hung(self.items)
 
     def unused_files(self, older_than: float, *, remove: bool = False) -> list[Blob]:
         return self.files.unused(older_than, remove=remove)

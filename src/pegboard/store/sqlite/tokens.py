@@ -1,8 +1,11 @@
 """The tokens of a SQLite board."""
 
-from pegboard.store.access import read_token
+import time
+
+from pegboard.store.access import new_token, read_token, revoked_token
 from pegboard.store.queries import load
 from pegboard.store.rows import kept_text
+from pegboard.store.sqlite.audit import write_down
 from pegboard.store.sqlite.database import Database, Value, in_list
 from pegboard.tokens import KeptToken, Token
 
@@ -13,7 +16,7 @@ class SqliteTokens:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def add(self, kept: KeptToken) -> bool:
+    def add(self, kept: KeptToken, by: str = "") -> bool:
         token = kept.token
         params: dict[str, Value] = {
             "id": token.id,
@@ -25,7 +28,10 @@ class SqliteTokens:
             "expires_at": token.expires_at,
         }
         with self._db.write() as tx:
-            return bool(list(tx.execute(SQL["add"], params)))
+            added = bool(list(tx.execute(SQL["add"], params)))
+            if added:
+                write_down(tx, new_token(token, by, time.time()))
+        return added
 
     def find(self, token_id: str) -> KeptToken | None:
         for digest, *row in self._db.rows(SQL["find"], {"id": kept_text(token_id)}):
@@ -35,9 +41,11 @@ class SqliteTokens:
     def listed(self) -> list[Token]:
         return [read_token(*row) for row in self._db.rows(SQL["listed"])]
 
-    def remove(self, token_id: str) -> None:
+    def remove(self, token_id: str, by: str = "") -> None:
         with self._db.write() as tx:
-            tx.execute(SQL["remove"], {"id": kept_text(token_id)})
+            gone = tx.execute(SQL["remove"], {"id": kept_text(token_id)}).fetchall()
+            for (name,) in gone:
+                write_down(tx, revoked_token(str(name), by, time.time()))
 
     def used(self, token_id: str, at: float) -> None:
         with self._db.write() as tx:

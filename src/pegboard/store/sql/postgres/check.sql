@@ -49,6 +49,11 @@ WHERE NOT EXISTS (SELECT 1 FROM item_texts t WHERE t.item_key = i.key AND t.kind
 SELECT i.id || ' cannot be found by all of its words' FROM items i JOIN item_texts t ON t.item_key = i.key
 WHERE t.length > 0 AND NOT EXISTS (SELECT 1 FROM item_terms p WHERE p.item_key = i.key);
 
+-- name: wrongly_published
+SELECT i.id || ' has a version ' || v.version || ', which was ' || CASE WHEN v.published_by IS NULL THEN 'not ' ELSE '' END
+  || 'published, as it is not' FROM items i JOIN item_versions v ON v.item_key = i.key
+WHERE (i.source = 'published') <> (v.published_by IS NOT NULL);
+
 -- name: version_missing
 SELECT i.id || ' names version ' || latest_version || ', which is not there' FROM items i
 WHERE latest_version IS NOT NULL AND NOT EXISTS

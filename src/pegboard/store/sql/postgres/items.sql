@@ -14,7 +14,7 @@ INSERT INTO items (
   sensitivity_tier, target_personas, semantic_weight, official, source_hash, embedding_status,
   content_hash, text_version, approved_hash, drift, latest_version, origin, origin_hash, endpoint,
   aliases, keywords, tech_stack, examples, executor, signature, description, imported_description,
-  input_schema, output_schema, body, held, links, permissions, deprecated)
+  input_schema, output_schema, body, held, links, permissions, deprecated, replacement)
 SELECT
   x.namespace, x.id, x.kind, x.active, x.scope, x.source, x.name, x.short_name, x.name_key, x.category,
   x.subcategory, x.tool_type, x.tags, x.skills, x.visibility, x.author, x.source_protocol,
@@ -22,7 +22,7 @@ SELECT
   x.official, x.source_hash, x.embedding_status, x.content_hash, x.text_version, x.approved_hash,
   x.drift, x.latest_version, x.origin, x.origin_hash, x.endpoint, x.aliases, x.keywords, x.tech_stack,
   x.examples, x.executor, x.signature, x.description, x.imported_description, x.input_schema,
-  x.output_schema, x.body, x.held, x.links, x.permissions, x.deprecated
+  x.output_schema, x.body, x.held, x.links, x.permissions, x.deprecated, x.replacement
 FROM json_to_recordset(%(rows)s::json) AS x (
   -- include: row
 )
@@ -43,7 +43,7 @@ UPDATE items SET
   x.keywords, tech_stack = x.tech_stack, examples = x.examples, executor = x.executor, signature =
   x.signature, description = x.description, imported_description = x.imported_description, imported_tags =
   x.imported_tags, input_schema = x.input_schema, output_schema = x.output_schema, body = x.body, held = x.held, links = x.links,
-  permissions = x.permissions, deprecated = x.deprecated,
+  permissions = x.permissions, deprecated = x.deprecated, replacement = x.replacement,
   embedding_error = '', updated_at = now(),
   drift_at = CASE WHEN x.drift = 'none' THEN NULL WHEN items.drift = x.drift THEN drift_at ELSE now() END
 FROM json_to_recordset(%(rows)s::json) AS x (
@@ -91,7 +91,7 @@ SELECT * FROM items WHERE namespace = %(namespace)s AND id = %(id)s;
 SELECT id, namespace FROM items ORDER BY key;
 
 -- name: version_of
-SELECT key, version, manifest, manifest_text, content_hash, changelog
+SELECT key, version, manifest, manifest_text, content_hash, changelog, release, side_file
 FROM item_versions WHERE item_key = %(key)s AND version = %(version)s;
 
 -- name: files_of

@@ -7,4 +7,4 @@
   latest_version text, origin text, origin_hash text, endpoint text, aliases text[], keywords text[],
   tech_stack text[], examples text[], executor json, signature json, description text,
   imported_description text, imported_tags text[], input_schema json, output_schema json, body text, held boolean, links json,
-  permissions json, deprecated boolean
+  permissions json, deprecated boolean, replacement text

@@ -1,7 +1,7 @@
 -- name: add
 INSERT INTO board_tokens (id, name, role, namespaces, digest, created_at, expires_at)
 VALUES (%(id)s, %(name)s, %(role)s, %(namespaces)s::text[], %(digest)s, to_timestamp(%(created_at)s),
-  to_timestamp(%(expires_at)s::float8)) ON CONFLICT DO NOTHING;
+  to_timestamp(%(expires_at)s::float8)) ON CONFLICT DO NOTHING RETURNING id;
 
 -- name: added
 -- Also if it was added by a first try of whose end nobody heard.
@@ -18,7 +18,7 @@ SELECT id, name, role, namespaces, extract(epoch FROM created_at)::float8, extra
 FROM board_tokens ORDER BY name;
 
 -- name: remove
-DELETE FROM board_tokens WHERE id = %(id)s;
+DELETE FROM board_tokens WHERE id = %(id)s RETURNING name;
 
 -- name: used
 UPDATE board_tokens SET used_at = to_timestamp(%(at)s)

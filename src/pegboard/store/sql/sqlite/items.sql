@@ -15,14 +15,16 @@ INSERT INTO items (
   target_personas, semantic_weight, skills, official, source_hash, embedding_status, content_hash,
   text_version, latest_version, created_at, updated_at, origin, origin_hash, endpoint, aliases, keywords,
   tech_stack, examples, executor, signature, description, imported_description, input_schema,
-  output_schema, body, approved_hash, drift, held, links, permissions, deprecated
+  output_schema, body, approved_hash, drift, held, links, permissions, deprecated,
+  replacement
 ) VALUES (
   :namespace, :id, :kind, :active, :terms, :scope, :source, :name, :short_name, :name_key, :category, :subcategory,
   :tool_type, :tags, :visibility, :author, :source_protocol, :routing_domain, :semantic_namespace, :sensitivity_tier,
   :target_personas, :semantic_weight, :skills, :official, :source_hash, :embedding_status, :content_hash,
   :text_version, :latest_version, :now, :now, :origin, :origin_hash, :endpoint, :aliases, :keywords,
   :tech_stack, :examples, :executor, :signature, :description, :imported_description, :input_schema,
-  :output_schema, :body, :approved_hash, :drift, :held, :links, :permissions, :deprecated
+  :output_schema, :body, :approved_hash, :drift, :held, :links, :permissions, :deprecated,
+  :replacement
 ) RETURNING key;
 
 -- name: update_item
@@ -38,7 +40,7 @@ UPDATE items SET
   embedding_status = :embedding_status, embedding_error = '', content_hash = :content_hash,
   text_version = :text_version,
   approved_hash = :approved_hash, drift = :drift, held = :held, links = :links, permissions = :permissions,
-  deprecated = :deprecated,
+  deprecated = :deprecated, replacement = :replacement,
   drift_at = CASE WHEN :drift = 'none' THEN NULL WHEN drift = :drift THEN drift_at ELSE :now END,
   latest_version = :latest_version, updated_at = :now,
   origin = :origin, origin_hash = :origin_hash, endpoint = :endpoint, aliases = :aliases,
@@ -64,7 +66,7 @@ SELECT * FROM items WHERE namespace = :namespace AND id = :id;
 SELECT id, namespace FROM items ORDER BY key;
 
 -- name: version_of
-SELECT key, version, manifest, manifest_text, content_hash, changelog
+SELECT key, version, manifest, manifest_text, content_hash, changelog, release, side_file
 FROM item_versions WHERE item_key = :key AND version = :version;
 
 -- name: files_of
@@ -115,7 +117,8 @@ WHERE i.drift = 'changed' ORDER BY i.namespace, i.id;
 -- name: approve
 UPDATE items SET active = (off_at IS NULL), held = 0, drift = 'none', drift_at = NULL,
   approved_hash = :approved_hash
-WHERE key = :key AND drift = 'changed' AND content_hash = :content_hash RETURNING active;
+WHERE key = :key AND drift = 'changed' AND content_hash = :content_hash
+RETURNING active, coalesce(latest_version, '');
 
 -- name: mark_embedding
 UPDATE items SET embedding_status = :status WHERE key = :key;

@@ -10,7 +10,7 @@ SELECT digest, id, name, role, namespaces, created_at, expires_at, used_at FROM 
 SELECT id, name, role, namespaces, created_at, expires_at, used_at FROM board_tokens ORDER BY name;
 
 -- name: remove
-DELETE FROM board_tokens WHERE id = :id;
+DELETE FROM board_tokens WHERE id = :id RETURNING name;
 
 -- name: used
 UPDATE board_tokens SET used_at = :at WHERE id = :id AND coalesce(used_at < :at, true);

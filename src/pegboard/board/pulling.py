@@ -1,0 +1,331 @@
+"""From a registry into a folder: resolved, verified, compared with what is there, written.
+
+Everything is fetched and checked before the first file is written. Whoever is killed on the way
+leaves each item as it was or as it becomes, and the next pull goes on from there.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from pegboard.board.locking import Locked, sums
+from pegboard.board.merging import merged
+from pegboard.board.releasing import Parcel, Shelf, best, released
+from pegboard.board.unpacking import Standing, standing
+from pegboard.content import ItemFile
+from pegboard.errors import ItemNotFound, NotTrusted, UsageError
+from pegboard.gate.refusal import Refused
+from pegboard.gate.releases import Record, unpack
+from pegboard.gate.signatures import Seal
+from pegboard.semver import ANY, is_early, parse, precedence
+
+MOST_ROUNDS = 200
+"""Times that a version is chosen before it is given up that all fit together."""
+
+
+class Registry(Protocol):
+    def shelf(self, name: str) -> Shelf: ...
+
+    def parcel(self, name: str, number: str, *, count: bool = True) -> Parcel: ...
+
+
+class Want(NamedTuple):
+    """What somebody asks for."""
+
+    name: str
+    range: str = ""
+    early: bool = False
+    by: str = ""
+    """The item that needs it; empty for a person."""
+
+    @property
+    def exact(self) -> bool:
+        return parse(self.range) is not None
+
+
+class Got(NamedTuple):
+    """A release that was fetched and believed."""
+
+    record: Record
+    files: Mapping[str, ItemFile]
+    side_file: bytes
+    locked: Locked
+    notes: tuple[str, ...]
+
+
+class Pulled(NamedTuple):
+    """What is to become of one item."""
+
+    reference: str
+    version: str
+    state: str
+    """`pulled` for what is new, `updated`, `merged`, or `unchanged`."""
+    before: str
+    """The version that was there, if any."""
+    path: str
+    files: Mapping[str, ItemFile]
+    side_file: bytes
+    locked: Locked
+    notes: tuple[str, ...]
+
+
+class Fetching:
+    """One pull: what is wanted, what fits it, and all that those need."""
+
+    def __init__(self, registry: Registry, seal: Seal, lock: Mapping[str, Locked]) -> None:
+        self._registry = registry
+        self._seal = seal
+        self._lock = lock
+        self._shelves: dict[str, Shelf] = {}
+        self._wants: dict[str, list[Want]] = {}
+        self._parcels: dict[tuple[str, str], Got] = {}
+
+    def all(self, wants: Sequence[Want]) -> list[Got]:
+        """What is needed comes before what needs it."""
+        chosen: dict[str, Got] = {}
+        ahead = list(wants)
+        for _ in range(MOST_ROUNDS):
+            if not ahead:
+                return [*reversed(chosen.values())]
+            want = ahead.pop(0)
+            shelf = self._shelf(want.name)
+            reference = shelf.reference
+            self._wants.setdefault(reference, []).append(want)
+            number = self._number(shelf)
+            before = chosen.pop(reference, None)
+            if before is not None and before.record.version == number:
+                chosen[reference] = before
+                continue
+            got = self._fetched(shelf, number)
+            chosen[reference] = got
+            ahead += [
+                Want(name, range_, by=reference) for name, range_ in got.locked.requires.items()
+            ]
+        raise UsageError("what these items need never fits together", "ask for exact versions")
+
+    def as_locked(self) -> list[Got]:
+        """Exactly what the lock file says, whatever else there is by now."""
+        found = []
+        for reference, locked in self._lock.items():
+            self._wants[reference] = [Want(reference, locked.version)]
+            found.append(self._fetched(self._shelf(reference), locked.version, like=locked))
+        return found
+
+    def _shelf(self, name: str) -> Shelf:
+        if name not in self._shelves:
+            found = self._registry.shelf(name)
+            if not found.published:
+                raise UsageError(
+                    f"{found.reference} hangs on the registry and was not published there",
+                    "there is nothing to pull; it can be run where it is",
+                )
+            self._shelves[name] = self._shelves[found.reference] = found
+        return self._shelves[name]
+
+    def _number(self, shelf: Shelf) -> str:
+        """The version that fits all who want this item."""
+        wants = self._wants[shelf.reference]
+        for want in wants:
+            if want.exact and want.range in {each.number for each in shelf.versions}:
+                self._refuse_unfit(shelf, want.range)
+                return want.range
+        early = any(want.early for want in wants)
+        ranges = " ".join(dict.fromkeys(want.range or ANY for want in wants))
+        kept = self._lock.get(shelf.reference)
+        if kept and all(want.by for want in wants) and self._fits(shelf, kept.version, early):
+            return kept.version
+        able = [each for each in shelf.versions if self._fits(shelf, each.number, early)]
+        if not able:
+            raise self._nothing(shelf, ranges, early)
+        number = max((each.number for each in able), key=precedence)
+        self._refuse_older(shelf, number, kept)
+        return number
+
+    def _fits(self, shelf: Shelf, number: str, early: bool) -> bool:
+        line = next((each for each in shelf.versions if each.number == number), None)
+        if line is None or line.yanked_at is not None:
+            return False
+        single = shelf._replace(versions=(line,))
+        wants = self._wants[shelf.reference]
+        return all(best(single, want.range or ANY, early=early) for want in wants)
+
+    def _refuse_unfit(self, shelf: Shelf, number: str) -> None:
+        line = next(each for each in shelf.versions if each.number == number)
+        single = shelf._replace(versions=(line._replace(yanked_at=None),))
+        for want in self._wants[shelf.reference]:
+            if best(single, want.range or ANY, early=True) is None:
+                whose = want.by or "you"
+                raise UsageError(f"{whose} asked for {shelf.reference}@{want.range}, not {number}")
+
+    def _nothing(self, shelf: Shelf, ranges: str, early: bool) -> ItemNotFound:
+        there = [each.number for each in shelf.versions if each.yanked_at is None]
+        asked = ", ".join(
+            f"{want.by or 'you'}: {want.range or ANY}" for want in self._wants[shelf.reference]
+        )
+        if not there:
+            return ItemNotFound(f"all versions of {shelf.reference} were taken back")
+        if not early and all(is_early(each) for each in there):
+            return ItemNotFound(
+                f"of {shelf.reference} there are only pre-releases: {', '.join(there[:5])}",
+                "ask for one with --pre, or by its number",
+            )
+        return ItemNotFound(
+            f"no version of {shelf.reference} fits ({asked})", f"there are: {', '.join(there[:20])}"
+        )
+
+    def _refuse_older(self, shelf: Shelf, number: str, kept: Locked | None) -> None:
+        """Whoever answers with an old state is not to be believed without a word."""
+        if kept is None or precedence(kept.version) <= precedence(number):
+            return
+        lines = {each.number: each for each in shelf.versions}
+        gone = kept.version not in lines
+        if not gone and lines[kept.version].yanked_at is not None:
+            return
+        if any(want.range for want in self._wants[shelf.reference] if not want.by) and not gone:
+            return
+        raise NotTrusted(
+            f"the registry offers {shelf.reference} {number}, and {kept.version} was pulled before"
+            + (", which it no longer knows" if gone else ""),
+            f"if that is right, ask for it by its number: {shelf.reference}@{number}",
+        )
+
+    def _fetched(self, shelf: Shelf, number: str, like: Locked | None = None) -> Got:
+        known = (shelf.reference, number)
+        if known not in self._parcels:
+            self._parcels[known] = self._opened(shelf, number, like)
+        return self._parcels[known]
+
+    def _opened(self, shelf: Shelf, number: str, like: Locked | None) -> Got:
+        parcel = self._registry.parcel(shelf.reference, number)
+        what = f"{shelf.reference}@{number}"
+        try:
+            record, files = unpack(parcel.bundle)
+            item = released(record, files, parcel.side_file, self._seal)
+        except Refused as refused:
+            raise NotTrusted(f"{what} was not pulled: {refused.reason}") from refused
+        if (record.reference, record.version) != (shelf.reference, number):
+            raise NotTrusted(
+                f"{what} was asked for, and the registry handed out"
+                f" {record.reference}@{record.version}"
+            )
+        kept = like or self._lock.get(shelf.reference)
+        if kept and kept.version == number and kept.bundle != parcel.sha256:
+            raise NotTrusted(
+                f"{what} is not what it was when it was pulled first: the hash in the lock file is"
+                f" {kept.bundle[:12]}…, and now it is {parcel.sha256[:12]}…",
+                "a version never changes; ask whoever runs the registry",
+            )
+        direct = [want.range for want in self._wants[shelf.reference] if not want.by]
+        asked = (direct[-1] or ANY) if direct else (kept.range if kept else "")
+        needs = {self._needed(need.id, record.namespace): need.range for need in record.requires}
+        listed = {file.path: file for file in files}
+        locked = Locked(
+            version=number,
+            range=like.range if like else asked,
+            bundle=parcel.sha256,
+            signer=item.signature.signer if item.signature else "",
+            path=record.path,
+            folder=record.folder,
+            files=sums(listed),
+            requires=needs,
+        )
+        notes = [f"{what} was taken back: {parcel.yanked}"] if parcel.yanked else []
+        if shelf.deprecated:
+            instead = f"; use {shelf.replacement} instead" if shelf.replacement else ""
+            notes.append(f"{shelf.reference} is deprecated{instead}")
+        if item.signature and item.signature.doubtful:
+            notes.append(f"{what}: its signature is not trusted ({item.signature.state})")
+        return Got(record, listed, parcel.side_file, locked, tuple(notes))
+
+    def _needed(self, name: str, namespace: str) -> str:
+        """As whoever needs it would find it: in the same namespace first."""
+        if name in self._shelves:
+            return self._shelves[name].reference
+        ways: Iterable[str] = (f"{namespace}/{name}", name) if ":" in name else (name,)
+        for way in ways:
+            try:
+                return self._shelf(way).reference
+            except ItemNotFound as error:
+                missing = error
+        raise ItemNotFound(f"{name} is needed, and not there: {missing.message}", missing.hint)
+
+
+class Comparing(NamedTuple):
+    """What is fetched against what lies there."""
+
+    root: Path
+    lock: Mapping[str, Locked]
+    registry: Registry
+    force: bool = False
+    merge: bool = False
+
+    def planned(self, got: Got) -> Pulled:
+        """Raises `UsageError` where something would be lost."""
+        reference = got.record.reference
+        kept = self.lock.get(reference)
+        here = standing(self.root, got.record.path, got.record.folder)
+        if kept and kept.path != got.record.path:
+            raise UsageError(
+                f"{reference} lies at {kept.path}, and its new version at {got.record.path}",
+                f"remove {self.root / kept.path} first",
+            )
+        before = kept.version if kept else ""
+        done = Pulled(
+            reference,
+            got.record.version,
+            "updated" if kept else "pulled",
+            before,
+            got.record.path,
+            got.files,
+            got.side_file,
+            got.locked,
+            got.notes,
+        )
+        if here is None:
+            return done
+        ours = sums(here.files)
+        if ours == got.locked.files:
+            same = kept is not None and here.side_file == got.side_file
+            return done._replace(state="unchanged" if same else done.state)
+        if self.force or (kept is not None and ours == kept.files):
+            return done
+        if not self.merge:
+            raise self._would_lose(reference, here, kept)
+        return self._merged(done, here, kept)
+
+    def _would_lose(self, reference: str, here: Standing, kept: Locked | None) -> UsageError:
+        if kept is None:
+            return UsageError(
+                f"{here.path} is there already, and was not pulled as {reference}",
+                "--force puts the registry's in its place; or move yours away",
+            )
+        ours = sums(here.files)
+        names = ours.keys() | kept.files.keys()
+        changed = sorted(name for name in names if ours.get(name) != kept.files.get(name))
+        return UsageError(
+            f"{reference} was changed here since {kept.version}: {', '.join(changed[:10])}",
+            "--merge brings both together, --force throws away what was changed here",
+        )
+
+    def _merged(self, done: Pulled, here: Standing, kept: Locked | None) -> Pulled:
+        if kept is None:
+            raise UsageError(
+                f"{here.path} was not pulled before, and so there is nothing to merge it by",
+                "--force puts the registry's in its place; or move yours away",
+            )
+        parcel = self.registry.parcel(done.reference, kept.version, count=False)
+        if parcel.sha256 != kept.bundle:
+            raise NotTrusted(f"{done.reference}@{kept.version} is not what it was when pulled")
+        try:
+            base = {file.path: file for file in unpack(parcel.bundle).files}
+        except Refused as refused:
+            raise NotTrusted(f"{done.reference}@{kept.version}: {refused.reason}") from refused
+        files = merged(base, here.files, done.files)
+        same = sums(files) == done.locked.files
+        note = "it is no longer what was signed: what was changed here is in it"
+        return done._replace(
+            state="merged",
+            files=files,
+            side_file=done.side_file if same else b"",
+            notes=done.notes if same else (*done.notes, note),
+        )

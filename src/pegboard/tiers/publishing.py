@@ -1,0 +1,88 @@
+"""Publishing: what lies in a folder or hangs on a board, signed, to the registry."""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from pegboard.app import Pegboard, own_embedder
+from pegboard.board.evaluate import read_queries
+from pegboard.board.foreseeing import Forecast, Looking, foresee
+from pegboard.board.keyring import Keyring
+from pegboard.board.packing import Release, recorded, release_at, release_of, sealed
+from pegboard.board.releasing import Parcel, Publication
+from pegboard.config import Located, find_settings, keyring_folder
+from pegboard.errors import ItemNotFound
+from pegboard.gate.releases import Record, id_of
+from pegboard.model import ItemId
+from pegboard.ports import Progress
+from pegboard.tiers.opening import Board
+from pegboard.upkeep import quiet
+
+QUERIES = "queries.jsonl"
+
+
+class Wish(NamedTuple):
+    """What whoever publishes says of it."""
+
+    version: str = ""
+    namespace: str = ""
+    changelog: str = ""
+    visibility: str = ""
+    team: bool = False
+    key: str | None = None
+    days: int | None = None
+    """How long the signature is good; None for as long as the key."""
+
+
+class Ready(NamedTuple):
+    """A release that is signed and not yet published."""
+
+    release: Release
+    record: Record
+    parcel: Parcel
+    signer: str
+
+
+def found(place: Located, target: str) -> Release:
+    """By its path, or by its id on the board at hand."""
+    most = place.settings.sync.max_file_bytes
+    if os.path.lexists(target):
+        return release_at(Path(target), most)
+    with Pegboard.at(place) as board:
+        return release_of(board.show(target), board.sources(), most)
+
+
+def made_ready(place: Located, registry: Board, release: Release, wish: Wish) -> Ready:
+    own = release.item.namespace
+    namespace = wish.namespace or place.settings.registry.namespace or own
+    reference = f"{namespace}/{id_of(release.path, release.folder)}"
+    try:
+        there = [each.number for each in registry.releases.shelf(reference).versions]
+    except ItemNotFound:
+        there = []
+    record = recorded(release, namespace, wish.version, wish.changelog, there)
+    keyring = Keyring(keyring_folder(place.settings))
+    signer = keyring.chosen(wish.key)
+    return Ready(release, record, sealed(release, record, keyring, signer, wish.days), signer)
+
+
+def foreseen(
+    place: Located, registry: Board, ready: Ready, evaluation: str, progress: Progress = quiet
+) -> Forecast:
+    """What search on the registry will think of it."""
+    folder = evaluation or place.settings.publish.eval
+    queries = read_queries(Path(folder) / QUERIES) if folder else ()
+    item = ready.release.item._replace(id=ItemId(ready.record.id), namespace=ready.record.namespace)
+    looking = Looking(
+        registry.search,
+        registry.curate.chosen,
+        registry.models.searching() if isinstance(registry, Pegboard) else own_embedder(place),
+        find_settings(place.settings.search),
+    )
+    return foresee(item, looking, queries, progress)
+
+
+def publish(registry: Board, ready: Ready, wish: Wish, by: str, *, dry_run: bool) -> Publication:
+    return registry.releases.publish(
+        ready.parcel, by=by, visibility=wish.visibility, team=wish.team, dry_run=dry_run
+    )

@@ -1,0 +1,130 @@
+"""Pulling: from the registry into a project, or into a person's own folder, and onto its board."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pegboard.app import Pegboard
+from pegboard.board.filling import Outcome
+from pegboard.board.locking import NAME, Locked, read_lock, write_lock
+from pegboard.board.private_files import locked
+from pegboard.board.pulling import Comparing, Fetching, Pulled, Registry, Want
+from pegboard.board.reading import AI
+from pegboard.board.unpacking import put_in_place
+from pegboard.config import Located, Tier, sealing_of
+from pegboard.errors import ConfigError, UsageError
+from pegboard.model import Rejection
+from pegboard.ports import Progress
+from pegboard.semver import parse_range, split
+from pegboard.tiers.opening import open_user
+from pegboard.upkeep import quiet
+
+TO = ("project", "user")
+
+
+class Ground(NamedTuple):
+    """Where pulled items go."""
+
+    root: Path
+    """The folder with `tools`, `skills` and so on in it."""
+    lock: Path
+    guard: Path
+    """Held while somebody pulls."""
+
+
+class PullReport(NamedTuple):
+    items: tuple[Pulled, ...]
+    root: Path
+    refused: tuple[Rejection, ...] = ()
+    """What the gate of the board there did not let in."""
+    notices: tuple[str, ...] = ()
+
+
+def ground_of(place: Located, to: str) -> Ground:
+    if to == "user":
+        own = place.settings.data_folder
+        return Ground(own / "ai", own / NAME, own / "pull.guard")
+    if place.project is None:
+        raise ConfigError(
+            "there is no project here to pull into",
+            "make this folder one: pegboard init; or pull for yourself: --to user",
+        )
+    return Ground(
+        place.project / AI, place.project / NAME, place.project / ".pegboard" / "pull.guard"
+    )
+
+
+def want_of(text: str, *, early: bool = False) -> Want:
+    """`ID`, `ID@RANGE` or `ID@latest`."""
+    name, range_ = split(text)
+    head, at, tail = text.rpartition("@")
+    if not range_ and at and head and not tail.endswith(":"):
+        if tail != "latest" or parse_range(tail) is not None:
+            raise UsageError(f"{tail!r} is no version or range", "give one such as 1.2.3 or ^1.2")
+        name = head
+    return Want(name, range_, early)
+
+
+def pull(
+    registry: Registry,
+    place: Located,
+    wants: Sequence[Want],
+    *,
+    to: str = "project",
+    force: bool = False,
+    merge: bool = False,
+    dry_run: bool = False,
+    progress: Progress = quiet,
+) -> PullReport:
+    """What is wanted with all that it needs; without wants, exactly what the lock file says."""
+    ground = ground_of(place, to)
+    ground.guard.parent.mkdir(parents=True, exist_ok=True)
+    with locked(ground.guard):
+        lock = read_lock(ground.lock)
+        if not wants and not lock:
+            raise UsageError(
+                f"there is nothing to pull: {ground.lock} is not there or empty",
+                "name what you want: pegboard pull ID",
+            )
+        seal = sealing_of(place.settings, (Tier.REGISTRY,)).seal
+        fetching = Fetching(registry, seal, lock)
+        got = fetching.all(wants) if wants else fetching.as_locked()
+        comparing = Comparing(ground.root, lock, registry, force, merge)
+        planned = [comparing.planned(each) for each in got]
+        report = PullReport(tuple(planned), ground.root)
+        if dry_run:
+            return report
+        _write(ground, lock, planned, progress)
+    return _hung(report, place, to, progress)
+
+
+def _write(
+    ground: Ground, lock: dict[str, Locked], planned: Sequence[Pulled], progress: Progress
+) -> None:
+    """Each item as a whole, and then its line in the lock file."""
+    for number, each in enumerate(planned, start=1):
+        if each.state != "unchanged":
+            put_in_place(ground.root, each.path, each.locked.folder, each.files, each.side_file)
+        if lock.get(each.reference) != each.locked:
+            lock[each.reference] = each.locked
+            write_lock(ground.lock, lock)
+        progress("pulling", number, len(planned))
+
+
+def _hung(report: PullReport, place: Located, to: str, progress: Progress) -> PullReport:
+    """On the board there, through its gate."""
+    board = open_user(place, create=True) if to == "user" else Pegboard.at(place, create=True)
+    with board:
+        outcome, source = read_folder(board, report.root, progress)
+        paths = {each.path for each in report.items}
+        refused = [
+            each for each in board.rejections() if each.source == source and each.origin in paths
+        ]
+    return report._replace(refused=tuple(refused), notices=tuple(outcome.notices))
+
+
+def read_folder(board: Pegboard, root: Path, progress: Progress) -> tuple[Outcome, str]:
+    """Sync the source that this folder is, which is added if it is not there yet."""
+    found = [each for each in board.sources() if Path(each.location) == root.resolve()]
+    record = found[0] if found else board.add_folder(root)
+    return board.sync([record.name], progress=progress), record.name
