@@ -66,6 +66,7 @@ _BOARD_ONLY = (
     "quality_score",
     "success_rate",
     "estimated_cost_usd",
+    "counted_runs",
 )
 _TIMES = ("drift_at", "override_at", "tags_override_at", "off_at", "created_at", "updated_at")
 
