@@ -475,3 +475,23 @@ def test_a_project_has_its_board_wherever_the_data_folder_is(place):
     place.say("")
     found = place.load(environ={"PEGBOARD_DATA_DIR": "/elsewhere"})
     assert found.board == place.project / ".pegboard" / "board.db"
+
+
+def test_a_registrys_file_and_token_are_beside_the_file_that_names_them(place, tmp_path):
+    place.user_file.write_text('registry = { url = "shared.db", token_file = "token" }\n')
+    found = place.load(cwd=tmp_path).settings.registry
+    assert found.url == str(place.user_file.parent / "shared.db")
+    assert found.token_file == str(place.user_file.parent / "token")
+    said = {"PEGBOARD_REGISTRY_URL": "https://a.example", "PEGBOARD_REGISTRY_TOKEN": "secret"}
+    assert place.load(environ=said).settings.registry.url == "https://a.example"
+
+
+@pytest.mark.parametrize("key", ["url", "token_file"])
+def test_where_the_registry_is_is_no_projects_to_say(place, key):
+    place.say(f'[registry]\n{key} = "https://evil.example"\n')
+    assert f"a project may not set registry.{key}" in place.refused()
+
+
+def test_a_project_may_say_in_which_namespace_it_publishes(place):
+    place.say('[registry]\nnamespace = "team-a"\n')
+    assert place.load().settings.registry.namespace == "team-a"

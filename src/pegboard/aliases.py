@@ -8,8 +8,9 @@ from pegboard.errors import ConfigError
 TOKEN = "PEGBOARD_TOKEN"  # noqa: S105 (the name of the variable)
 GATEWAY = "PEGBOARD_GATEWAY"
 INSECURE = "PEGBOARD_GATEWAY_INSECURE"
+REGISTRY_TOKEN = "PEGBOARD_REGISTRY_TOKEN"  # noqa: S105 (the name of the variable)
 
-NO_SETTINGS = (GATEWAY, INSECURE, TOKEN)
+NO_SETTINGS = (GATEWAY, INSECURE, REGISTRY_TOKEN, TOKEN)
 """What a file is not to say: a project would send commands, and a token, to where it likes."""
 
 SWITCHES = dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(

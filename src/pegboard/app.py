@@ -31,7 +31,7 @@ from pegboard.config import (
 from pegboard.content import Json
 from pegboard.errors import BoardReadOnly
 from pegboard.freeact import PytoolsPlace, pytools_place
-from pegboard.gateway import GatewayPlace, gateway_place
+from pegboard.gateway import GatewayPlace, gateway_place, registry_gateway
 from pegboard.model import Entry, Filters, Item, Mode
 from pegboard.ports import Embedder, Store
 from pegboard.settings import Settings
@@ -68,6 +68,12 @@ def located_gateway(
 ) -> GatewayPlace | None:
     """The gateway that is to be asked instead of a board here, if one is."""
     return gateway_place(os.environ, gateway=gateway, board=board, token_file=token_file)
+
+
+def located_registry(place: Located) -> GatewayPlace:
+    """The gateway that the registry is behind."""
+    registry = place.settings.registry
+    return registry_gateway(os.environ, registry.url, registry.token_file)
 
 
 def located_pytools() -> PytoolsPlace:

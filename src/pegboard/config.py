@@ -25,6 +25,7 @@ from pegboard.settings import (
     BlobSettings,
     EmbedSettings,
     McpSettings,
+    RegistrySettings,
     RunSettings,
     SearchSettings,
     ServeSettings,
@@ -76,6 +77,8 @@ class Located:
     """Where large files go; the store's own place if there is none."""
     by_project: bool = False
     """Whether it is the project that says where the board is, and no person."""
+    shared: bool = False
+    """Whether it is the registry, wherever that is."""
 
     @property
     def tiers(self) -> tuple[Tier, ...]:
@@ -85,7 +88,7 @@ class Located:
         could choose what is asked of it.
         """
         chosen = (Tier.PROJECT,) if self.by_project else ()
-        if not isinstance(self.board, Path):
+        if self.shared or not isinstance(self.board, Path):
             return Tier.REGISTRY, *chosen
         return Tier.PROJECT if self._boards_project else Tier.USER, *chosen
 
@@ -125,7 +128,7 @@ def load(
         if key not in known:
             raise ConfigError(f"unknown setting {key!r}", _suggestion(key, known))
         said[key] = (value, f"flag --{key.rpartition('.')[2]}")
-    settings = _with_data_dir(build(said), cwd, said)
+    settings = _with_paths(build(said), cwd, said)
     return Located(
         settings,
         project,
@@ -158,10 +161,15 @@ def find_project(start: Path) -> Path | None:
     )
 
 
-def _with_data_dir(settings: Settings, cwd: Path, said: Layer) -> Settings:
-    if not settings.data_dir:
-        return settings
-    return replace(settings, data_dir=str(_path("data_dir", settings.data_dir, cwd, said)))
+def _with_paths(settings: Settings, cwd: Path, said: Layer) -> Settings:
+    def whole(key: str, text: str) -> str:
+        return str(_path(key, text, cwd, said)) if text and "://" not in text else text
+
+    url = whole("registry.url", settings.registry.url)
+    file = whole("registry.token_file", settings.registry.token_file)
+    registry = replace(settings.registry, url=url, token_file=file)
+    own = whole("data_dir", settings.data_dir)
+    return replace(settings, data_dir=own, registry=registry)
 
 
 def _board_place(settings: Settings, cwd: Path, project: Path | None, said: Layer) -> Path | str:
@@ -307,6 +315,7 @@ def build(said: Layer) -> Settings:
         trust=TrustSettings(**parts.get("trust", {})),
         run=RunSettings(**parts.get("run", {})),
         serve=ServeSettings(**parts.get("serve", {})),
+        registry=RegistrySettings(**parts.get("registry", {})),
         blobs=BlobSettings(**parts.get("blobs", {})),
     )
 

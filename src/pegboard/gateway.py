@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from pegboard.aliases import GATEWAY, INSECURE, TOKEN, switch
+from pegboard.aliases import GATEWAY, INSECURE, REGISTRY_TOKEN, TOKEN, switch
 from pegboard.errors import ConfigError, UsageError
 
 BOARD = "PEGBOARD_BOARD"
@@ -61,6 +61,18 @@ def gateway_place(
     return GatewayPlace(_checked_address(address), _checked_token(token), switch(environ, INSECURE))
 
 
+def registry_gateway(environ: Mapping[str, str], address: str, token_file: str) -> GatewayPlace:
+    """The registry, where it is behind a gateway. Its token is shown to no other gateway."""
+    try:
+        checked = _checked_address(address)
+        token = environ.get(REGISTRY_TOKEN, "") or (
+            _read_token(Path(token_file)) if token_file else ""
+        )
+        return GatewayPlace(checked, _checked_token(token), switch(environ, INSECURE))
+    except UsageError as error:
+        raise ConfigError(f"the registry cannot be asked: {error.message}", error.hint) from error
+
+
 def _checked_address(address: str) -> str:
     try:
         parts = urlsplit(address)
@@ -69,7 +81,8 @@ def _checked_address(address: str) -> str:
         raise UsageError(f"{address!r} is no address of a gateway: {error}", SUCH_AS) from error
     if parts.username or parts.password:
         raise UsageError(
-            "the gateway's address has a name or password in it", f"give a token in {TOKEN}"
+            "the gateway's address has a name or password in it",
+            f"give a token in {TOKEN}, or for the registry in {REGISTRY_TOKEN}",
         )
     if parts.scheme not in ("http", "https") or not parts.hostname or not address.isprintable():
         raise UsageError(f"{address!r} is no address of a gateway", SUCH_AS)

@@ -15,6 +15,9 @@ SIGNATURES = ("require", "warn", "off")
 DECISIONS = ("deny", "ask", "allow")
 """What may become of a call, the strictest first."""
 
+TIERS = ("local", "user", "registry", "all")
+"""Which boards are searched: the one at hand, a person's own, the one that is shared, or each."""
+
 
 def setting(default: Any, about: str, **bounds: Any) -> Any:  # noqa: ANN401 (as dataclasses.field)
     """A field with its documentation and the bounds of its value."""
@@ -82,6 +85,10 @@ class SearchSettings:
     )
     boost_semantic_weight: float = setting(
         0.01, "what a semantic weight of 2 gains; 0 switches it off", least=0.0, most=0.02
+    )
+    tier: str = setting("local", "which tiers are searched; see tiers.md", choices=TIERS)
+    tier_seconds: float = setting(
+        2.0, "how long tiers beside the local one are waited for", least=0.1, most=60.0
     )
 
 
@@ -243,6 +250,17 @@ class ServeSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class RegistrySettings:
+    url: str = setting(
+        "",
+        "the board that is shared: postgresql://..., the address of a gateway, or a board's file",
+        personal=True,
+    )
+    token_file: str = setting("", "file with the token that its gateway asks for", personal=True)
+    namespace: str = setting("", "where items are published; empty means their own namespace")
+
+
+@dataclass(frozen=True, slots=True)
 class BlobSettings:
     place: str = setting(
         "", "where files of 64 KB and more go: a folder, or s3://bucket/prefix; see files.md"
@@ -274,6 +292,7 @@ class Settings:
     trust: TrustSettings = field(default_factory=TrustSettings)
     run: RunSettings = field(default_factory=RunSettings)
     serve: ServeSettings = field(default_factory=ServeSettings)
+    registry: RegistrySettings = field(default_factory=RegistrySettings)
     blobs: BlobSettings = field(default_factory=BlobSettings)
 
     @property
