@@ -211,6 +211,10 @@ class Entry(NamedTuple):
     tags_override: bool = False
     tags_override_at: float | None = None
     tags_override_by: str = ""
+    version: str = ""
+    """The number of the version that hangs here; empty if its source keeps none."""
+    version_hash: str = ""
+    """Of that version's manifest and files, where a search has looked it up."""
 
 
 class Candidate(NamedTuple):

@@ -117,6 +117,8 @@ class Reader(NamedTuple):
                 active=bool(row["active"]),
                 drift=Drift(row["drift"]),
                 manual_override=bool(row["manual_override"]),
+                version=row["latest_version"] or "",
+                version_hash=row.get("version_hash") or "",
                 **times,
                 **{name: row[name] for name in _BOARD_ONLY},
             )
