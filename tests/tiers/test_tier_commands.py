@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from making import until
 from tier_parts import Desk, command, silent_server
 
+from making import until
 from pegboard.app import Pegboard, located
 from pegboard.tiers.opening import registry_place
 from trial_postgres import TrialPostgres
