@@ -21,7 +21,7 @@ from pegboard.gate.releases import (
     split_reference,
     unpack,
 )
-from pegboard.gate.signatures import CODES, Seal, State, check_release
+from pegboard.gate.signatures import CODES, Seal, State, Trusted, check_release
 from pegboard.gate.versions import UNNUMBERED
 from pegboard.model import (
     DEFAULT_NAMESPACE,
@@ -319,6 +319,10 @@ class Releasing:
             return self._store.releases.audit(limit=limit)
         namespace, item_id = split_reference(name)
         return self._store.releases.audit(item_id, namespace or None, limit)
+
+    def signers(self) -> Trusted:
+        """Whom this board believes, by the ids of their keys."""
+        return self._seal().trusted
 
     def note_trust(self, by: str) -> None:
         """Write down whom this board believes, if that is not what was written last."""

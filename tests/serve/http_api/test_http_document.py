@@ -61,7 +61,7 @@ def test_every_route_answers_as_the_document_says(api, tmp_path):
             api.ask("POST", f"/{kind}/{name}/{what}")
         api.ask("DELETE", f"/{kind}/{name}")
     ask_of_releases(api, tmp_path)
-    for path in ("/healthz", "/readyz", "/metrics", "/me", "/openapi.json", "/audit"):
+    for path in ("/healthz", "/readyz", "/metrics", "/me", "/openapi.json", "/audit", "/registry"):
         api.ask("GET", path)
     for path in ("/tools", "/items", "/runs", "/status", "/categories", "/changes", "/links"):
         api.ask("GET", path)

@@ -145,3 +145,28 @@ def test_an_admin_reads_the_log_of_its_namespaces(api, publisher):
     assert spaces["olive"] >= {"team", "elsewhere"}
     found = statuses(api, "GET", "/audit", but=("ada", "olive"))
     assert set(found.values()) == {403}
+
+
+def test_the_registry_shows_what_each_may_find(api, publisher):
+    published(api, publisher.parcel("1.0.0", tags="paper, birds"), "mia")
+    published(api, publisher.parcel("2.0.0", name="cut", category="edges", namespace="team"), "mia")
+    published(api, publisher.parcel("1.0.0", name="hidden"), "mia", visibility="unlisted")
+    for who in ("out", "sam"):
+        found = api.ask("GET", "/registry", who=who).json
+        assert [each["name"] for each in found["items"]] == ["fold"]
+        assert found["categories"] == [{"name": "paper", "items": 1}]
+        assert found["tags"] == [{"name": "birds", "items": 1}, {"name": "paper", "items": 1}]
+    everything = api.ask("GET", "/registry?order=newest", who="rob").json
+    assert [each["name"] for each in everything["items"]] == ["cut", "fold"]
+    [line] = api.ask("GET", "/registry?tag=birds", who="rob").json["items"]
+    assert (line["latest"], line["author"], line["signature"]) == ("1.0.0", "mia", "trusted")
+    edges = api.ask("GET", "/registry?category=edges&namespace=team", who="rob").json
+    assert (edges["total"], [each["name"] for each in edges["items"]]) == (1, ["cut"])
+    assert api.ask("GET", "/registry?category=%00", who="rob").json["total"] == 0
+    api.ask("GET", f"{place('public')}/versions/1.0.0/bundle", who="out")
+    popular = api.ask("GET", "/registry?order=downloads&limit=1", who="rob").json
+    assert (popular["items"][0]["downloads"], popular["next"]) == (1, 1)
+    rest = api.ask("GET", "/registry?order=downloads&start=1", who="rob").json
+    assert ([each["name"] for each in rest["items"]], rest["next"]) == (["cut"], None)
+    api.ask("POST", f"{place('public')}/versions/1.0.0/yank", {}, who="mia")
+    assert api.ask("GET", "/registry", who="out").json["total"] == 0

@@ -7,6 +7,7 @@ import sys
 import pytest
 from http_parts import serving, write_tools
 
+from making_releases import Publisher
 from pegboard.app import Pegboard
 from pegboard.board.create import draft_of
 
@@ -16,13 +17,15 @@ deterministic = true
 max-examples = 4
 
 [dictionaries]
-ids.values = ["greet", "tools:paper:shred", "created:paper:fold", "deploy", "nothing", "a/b"]
+ids.values = ["greet", "tools:paper:shred", "created:paper:fold", "tools:text:shout", "nothing", "a/b"]
+numbers.values = ["1.0.0", "latest", "9.9.9", "1.0"]
 names.values = ["ai", "nothing"]
 marks.values = ["", "WyJnZW50b29sczp0ZXh0OmNvdW50X3dvcmRzIiwgInB1YmxpYyJd"]
 
 [parameters]
 "path.id" = {dictionary = "ids", probability = 0.8}
 "path.name" = {dictionary = "names", probability = 0.8}
+"path.version" = {dictionary = "numbers", probability = 0.8}
 "query.after" = {dictionary = "marks"}
 
 [phases.stateful]
@@ -72,6 +75,7 @@ def board(request, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PEGBOARD_EMBED_PROVIDER", "test")
     monkeypatch.setenv("PEGBOARD_TRUST_SIGNATURES_REGISTRY", "off")
+    monkeypatch.setenv("PEGBOARD_DATA_DIR", str(tmp_path / "data"))
     on_postgres = request.param == "postgres"
     place = request.getfixturevalue("postgres_url") if on_postgres else str(tmp_path / "board.db")
     with Pegboard.open(place, create=not on_postgres) as found:
@@ -80,6 +84,9 @@ def board(request, tmp_path, monkeypatch):
         found.sync()
         draft = draft_of(MANIFEST, {"main.py": "def run(sheet): return sheet"})
         assert found.create(draft).entry is not None
+        publisher = Publisher(tmp_path / "published", found.settings.data_folder)
+        parcel = publisher.parcel("1.0.0", name="shout", category="text")
+        assert found.releases.publish(parcel, by="olga").state == "published"
         yield found
 
 

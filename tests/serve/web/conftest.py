@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
-from web_parts import CHROMIUM, FLAGS, Visitor, make_board, nobody_at_home, serving
+from web_parts import AXE, CHROMIUM, FLAGS, Visitor, make_board, nobody_at_home, serving
 
 expect.set_options(timeout=20_000)
 
@@ -23,6 +23,11 @@ def board_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def url(board_file: Path) -> Iterator[str]:
     with serving(board_file) as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    return AXE.read_text("utf-8")
 
 
 @pytest.fixture(scope="module")

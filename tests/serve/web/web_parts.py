@@ -14,12 +14,16 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from making import make_item
+from making_releases import FOLD, Publisher
 from pegboard.app import Pegboard
+from pegboard.board.releasing import Parcel
 from pegboard.calls import OnChange
 from pegboard.content import Json
 from pegboard.model import ToolType
+from pegboard.releases import Decision
 
 ROOT = Path(__file__).parents[3]
+AXE = ROOT / "build" / "parts" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 SECONDS = 30
 """More than anything here takes; whoever waits longer is stuck."""
 PHONE = {"width": 390, "height": 844}
@@ -152,6 +156,44 @@ def make_board(folder: Path) -> Path:
     return path
 
 
+def make_registry(folder: Path) -> Path:
+    """A board of published tools: of several versions, one deprecated, one taken back."""
+    path = folder / "registry.db"
+    with Pegboard.open(str(path), create=True) as board:
+        publisher = Publisher(folder / "paper-mill", board.settings.data_folder, "paper-mill")
+        for parcel in _parcels(publisher):
+            assert board.releases.publish(parcel, by="mia").state == "published"
+        releases = board.releases
+        old = Decision(deprecated=True, replacement="tools:paper:fold_crane")
+        releases.decide("tools:paper:fold_boat", old, "mia")
+        releases.yank(
+            "tools:paper:fold_crane", "1.1.0", yanked=True, reason="It tears the sheet.", by="mia"
+        )
+        for _ in range(3):
+            releases.parcel("tools:paper:fold_crane", "1.2.0")
+        board.backfill()
+    return path
+
+
+def _parcels(publisher: Publisher) -> Iterator[Parcel]:
+    crane = {"name": "fold_crane", "tags": "paper, origami", "description": FOLD}
+    changes = {
+        "1.0.0": "The first that folds.",
+        "1.1.0": "Folds twice as fast.",
+        "1.2.0": "Takes care of the sheet again.",
+    }
+    for number, changelog in changes.items():
+        script = f'echo "folded $ARG_SHEET as of {number}"\n'
+        yield publisher.parcel(number, changelog=changelog, script=script, **crane)
+    boat = "Fold a sheet of paper into a boat."
+    yield publisher.parcel("0.9.0", name="fold_boat", tags="paper", description=boat)
+    for name, said in {
+        "count_words": "Count the words of a text.",
+        "shout": "Say a text in capital letters.",
+    }.items():
+        yield publisher.parcel("2.0.0", name=name, category="text", tags="words", description=said)
+
+
 def change(board: Pegboard, name: str, note: str, description: str) -> None:
     """A tool of a server, whose definition is compared with what was approved."""
     item = make_item(
@@ -270,3 +312,15 @@ class Visitor:
 def unfold(page: Page) -> None:
     """Show everything that is shown on demand."""
     page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+
+
+def violations(page: Page, path: str, rules: str = "") -> list[tuple[str, str, list[str]]]:
+    """What axe finds to be serious on a page, with everything unfolded."""
+    page.goto(path)
+    unfold(page)
+    result = page.evaluate(f"axe.run({{resultTypes: ['violations'], {rules}}})")
+    return [
+        (path, each["id"], [node["html"][:200] for node in each["nodes"][:3]])
+        for each in result["violations"]
+        if each["impact"] in ("serious", "critical")
+    ]

@@ -8,6 +8,7 @@ from pegboard.board.curate import Edit, etag
 from pegboard.errors import ChangedMeanwhile, NotAllowed, UsageError
 from pegboard.model import Entry
 from pegboard.search.budget import qualified
+from pegboard.serve.web import releasing
 from pegboard.serve.web.differences import difference
 from pegboard.serve.web.items import chosen, item_page, rights_of
 from pegboard.serve.web.paths import HOME, item_path
@@ -16,7 +17,7 @@ from pegboard.serve.web.visits import Visit, page, sent_on
 Decide = Callable[[Visit, Entry], str]
 """Says what was done, by its name in `items.DONE`."""
 
-WRITTEN = ("description", "tags", "reason")
+WRITTEN = ("description", "tags", "reason", "why", "replacement", "owner")
 """Fields in which people write."""
 
 
@@ -111,6 +112,7 @@ DECISIONS: dict[str, Decide] = {
     "activate": _activate,
     "refresh": _refresh,
     "retry": _retry,
+    **releasing.DECISIONS,
 }
 
 

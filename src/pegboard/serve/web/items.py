@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from pegboard.board.curate import etag
 from pegboard.errors import ItemAmbiguous, ItemNotFound
-from pegboard.model import CREATED, DEFAULT_NAMESPACE, Drift, Entry, ItemId, Kind
+from pegboard.model import CREATED, DEFAULT_NAMESPACE, PUBLISHED, Drift, Entry, ItemId, Kind
 from pegboard.search.budget import qualified
 from pegboard.serve.http.site import site_of
 from pegboard.serve.web import facts
@@ -18,6 +18,7 @@ from pegboard.serve.web.moments import Moment, moment
 from pegboard.serve.web.paths import CALL, category_path, item_path, quoted, search_path
 from pegboard.serve.web.prose import Block, blocks
 from pegboard.serve.web.schemas import Table, table
+from pegboard.serve.web.shelves import ShelfView, shelf_of
 from pegboard.serve.web.visits import Visit, page, sent_on
 from pegboard.text import prose, sections
 
@@ -30,6 +31,12 @@ DONE = {
     "activated": "It is switched on again.",
     "refreshed": "A new vector is on its way.",
     "retried": "It is tried again.",
+    "yanked": "The version is taken back: it is had only by its exact number.",
+    "unyanked": "The version is offered again.",
+    "deprecated": "It is marked as deprecated.",
+    "undeprecated": "It is no longer marked as deprecated.",
+    "shown": "Who may see it is saved.",
+    "given": "It is theirs from now on.",
 }
 
 
@@ -101,6 +108,8 @@ class ItemView(NamedTuple):
     examples: tuple[Example, ...]
     origin: Origin
     versions: tuple[facts.VersionView, ...]
+    shelf: ShelfView | None
+    """Its versions, if they were published."""
     files: tuple[facts.FileView, ...]
     ties: tuple[facts.TieView, ...]
     runs: facts.RunsView
@@ -178,7 +187,8 @@ def view(visit: Visit, entry: Entry) -> ItemView:
         gives=table(item.output_schema) if item.output_schema else None,
         examples=examples(name, item.input_schema, base) if item.kind is Kind.TOOL else (),
         origin=_origin(visit, entry),
-        versions=facts.versions_of(board, item),
+        versions=facts.versions_of(board, item) if item.source != PUBLISHED else (),
+        shelf=shelf_of(board, entry),
         files=facts.files_of(item),
         ties=facts.ties_of(board.curate.ties(entry)),
         runs=facts.runs_of(board, item),

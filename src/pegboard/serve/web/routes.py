@@ -7,9 +7,12 @@ from starlette.routing import BaseRoute, Route
 from pegboard.serve.http.gateway import Gateway
 from pegboard.serve.web import (
     acting,
+    audit,
     categories,
     changes,
+    comparing,
     items,
+    registry,
     rejections,
     searching,
     signing_in,
@@ -33,6 +36,9 @@ def web_routes(gateway: Gateway) -> list[BaseRoute]:
         served(gateway, "/ui/", get=searching.search),
         served(gateway, "/ui/items/{id:path}", get=items.show, post=acting.act),
         served(gateway, "/ui/categories", get=categories.browse),
+        served(gateway, "/ui/compare/{id:path}", get=comparing.compare),
+        served(gateway, "/ui/registry", get=registry.show),
+        served(gateway, "/ui/audit", get=audit.show),
         served(gateway, "/ui/sources", get=sources.show, post=sources.act),
         served(gateway, "/ui/rejections", get=rejections.show),
         served(gateway, "/ui/changes", get=changes.show, post=changes.approve),
