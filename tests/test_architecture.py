@@ -47,6 +47,7 @@ MAX_FUNCTION_LINES = 60
 CATCH_ALL = (
     "board/worker.py",
     "board/keeping.py",
+    "board/patience.py",
     "cli/main.py",
     "serve/http/",
     "serve/searcher.py",
@@ -65,6 +66,8 @@ LOADS_LATE = {
     "cli/typed.py": ("serve",),
     "cli/measuring.py": ("measure",),
     "cli/opening.py": ("remote",),
+    "cli/reaching.py": ("tiers",),
+    "cli/answers.py": ("board",),
     "remote/board.py": ("remote",),
     "cli/database.py": ("database",),
     "embed/choose.py": ("embed",),

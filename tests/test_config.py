@@ -471,6 +471,15 @@ def test_the_data_folder_of_a_file_is_beside_that_file_and_no_projects_to_say(pl
     assert "a project may not set data_dir" in place.refused()
 
 
+def test_an_evaluation_is_beside_the_file_that_names_it_and_a_project_may(place, tmp_path):
+    assert place.load(cwd=tmp_path).settings.publish.eval == ""
+    place.say('[publish]\neval = "queries"\n')
+    found = place.load(cwd=place.project).settings.publish.eval
+    assert found == str(place.project / "queries")
+    environ = {"PEGBOARD_PUBLISH_EVAL": "mine"}
+    assert place.load(cwd=tmp_path, environ=environ).settings.publish.eval == str(tmp_path / "mine")
+
+
 def test_a_project_has_its_board_wherever_the_data_folder_is(place):
     place.say("")
     found = place.load(environ={"PEGBOARD_DATA_DIR": "/elsewhere"})

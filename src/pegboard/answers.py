@@ -6,6 +6,30 @@ from typing import NamedTuple
 from pegboard.model import ItemId, Kind, MatchType
 
 
+class Place(NamedTuple):
+    """Where an item hangs, of several tiers that have it."""
+
+    tier: str
+    namespace: str
+    id: ItemId
+    version: str = ""
+    signed: str = ""
+    """What checking its signature brought; empty if it has none."""
+    differs: bool = False
+    """Whether it is not, to the letter, what hangs at the first of the places."""
+
+
+class TierState(NamedTuple):
+    """How a tier answered a search."""
+
+    name: str
+    state: str
+    """`ok`, `slow`, `down` or `empty`: there is no such board yet."""
+    hits: int = 0
+    seconds: float = 0.0
+    error: str = ""
+
+
 class Hit(NamedTuple):
     id: ItemId
     kind: Kind
@@ -26,6 +50,18 @@ class Hit(NamedTuple):
     """What to know before calling it, such as that its server is down."""
     passage: str = ""
     """Where in a long text it was found: the heading and a sentence, on one line."""
+    version: str = ""
+    version_hash: str = ""
+    """Of the version's manifest and files: the same content has the same one everywhere."""
+    author: str = ""
+    signer: str = ""
+    """The key that it is signed with."""
+    signed: str = ""
+    """What checking the signature brought: `trusted`, or why it is not; empty if there is none."""
+    tier: str = ""
+    """Whose board it hangs on, if several were searched."""
+    places: tuple[Place, ...] = ()
+    """All of them that have it, the nearest first."""
 
 
 class WordFact(NamedTuple):
@@ -82,3 +118,5 @@ class Answer(NamedTuple):
     explanation: Explanation | None = None
     late: tuple[str, ...] = ()
     """The legs that were waited for in vain, if there was a bound to that."""
+    tiers: tuple[TierState, ...] = ()
+    """The tiers that were asked, if it was not only one board."""

@@ -96,7 +96,7 @@ class Located:
     @property
     def ground(self) -> Path | None:
         """The project whose files tools may ask for: the board's, wherever this was started."""
-        return self._boards_project or self.project
+        return self.project if self.shared else self._boards_project or self.project
 
     @property
     def _boards_project(self) -> Path | None:

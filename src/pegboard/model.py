@@ -206,9 +206,15 @@ class Entry(NamedTuple):
     off_reason: str = ""
     imported_tags: tuple[str, ...] = ()
     """Those of the source, whatever tags of their own people gave the item."""
+    counted_runs: int = 0
+    """How many runs `success_rate` is made of; 0 for one that somebody brought along."""
     tags_override: bool = False
     tags_override_at: float | None = None
     tags_override_by: str = ""
+    version: str = ""
+    """The number of the version that hangs here; empty if its source keeps none."""
+    version_hash: str = ""
+    """Of that version's manifest and files, where a search has looked it up."""
 
 
 class Candidate(NamedTuple):

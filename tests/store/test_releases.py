@@ -15,11 +15,11 @@ from release_parts import (
     yank,
 )
 
-from making import entry_of, make_file, make_item, retire, word_hits, work
+from making import by_hand, entry_of, make_file, make_item, retire, word_hits, work
 from pegboard.content import Link, Version
 from pegboard.curation import Edit, Event, etag
 from pegboard.errors import ChangedMeanwhile, ItemNotFound, UsageError
-from pegboard.model import CREATED, Drift, EmbeddingStatus, Visibility
+from pegboard.model import CREATED, Drift, EmbeddingStatus, Kind, Visibility
 from pegboard.releases import Decision, Published
 from pegboard.store.versioning import MOST_VERSIONS, hung
 
@@ -218,14 +218,13 @@ def test_no_other_source_gets_the_id_of_what_is_published(store, back):
     assert numbers(store) == ["1.0.0"]
 
 
-def test_a_put_does_not_change_what_was_published(store):
-    """Also not from whoever says that it is of the same source."""
+def test_what_is_published_is_not_put(store):
     publish(store, "1.0.0", "1.1.0")
-    other = release("1.1.0", b"other")
-    assert [each.code for each in store.items.put([other], None).refused] == ["version_exists"]
-    store.items.put([release("1.1.0")], None, rewrite=True)
+    for item in (release("1.1.0", b"other"), release("2.0.0"), release("1.1.0")):
+        with pytest.raises(UsageError, match="not to be put"):
+            store.items.put([make_item("post"), item], None)
     assert kept(store, "1.1.0") == version("1.1.0")
-    assert line_of(store, "1.1.0").published_by == "alice"
+    assert (numbers(store), store.items.named("post")) == (["1.1.0", "1.0.0"], [])
     assert store.check() == []
 
 
@@ -358,6 +357,29 @@ def test_nor_one_in_which_the_other_version_is_something_else(store):
     with pytest.raises(ChangedMeanwhile):
         store.releases.yank(entry, "1.1.0", yanked=True, by="alice", becomes=other, target=None)
     assert hanging(store) == "1.1.0"
+
+
+def test_nothing_else_takes_the_place_of_what_is_taken_back(store):
+    publish(store, "1.0.0", "1.1.0")
+    publish(store, "1.0.0", name="post")
+    right, entry = release("1.0.0"), entry_of(store, SEND)
+    for other in (
+        release("1.0.0", name="post"),
+        right._replace(namespace="a"),
+        right._replace(source="tools"),
+    ):
+        with pytest.raises(UsageError, match="no version of"):
+            store.releases.yank(entry, "1.1.0", yanked=True, by="", becomes=other, target=None)
+    assert hanging(store) == "1.1.0"
+
+
+def test_older_names_of_the_tables_tell_which_is_the_latest(postgres_store):
+    publish(postgres_store, "1.10.0", "1.9.0", "2.0.0-rc.1", kind=Kind.TOOL)
+    shown = "SELECT version FROM tool_versions WHERE is_latest"
+    assert by_hand(postgres_store, shown) == [("1.10.0",)]
+    yank(postgres_store, "1.10.0", "1.9.0")
+    assert by_hand(postgres_store, shown) == [("1.9.0",)]
+    assert by_hand(postgres_store, "SELECT latest_version FROM tools") == [("1.9.0",)]
 
 
 def test_only_what_is_there_and_was_published_is_taken_back(store):

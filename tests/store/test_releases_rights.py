@@ -7,8 +7,9 @@ from seen_parts import ALICE, AMOS, ANN, ANON, BOB, CAROL, POSTMASTER, ROOT
 from making import entry_of, make_item
 from pegboard.calls import Caller, Role
 from pegboard.errors import NotAllowed, UsageError
-from pegboard.model import CREATED, Visibility
+from pegboard.model import CREATED, Filters, Visibility, WordQuery
 from pegboard.releases import Action, AuditLine, Decision, Published
+from pegboard.text import variants
 
 ADA = Caller("ada", ("a",), Role.AUTHOR)
 """Another author where Alice is one."""
@@ -197,6 +198,42 @@ def test_an_item_is_given_away(store):
 
 
 # Reading.
+
+
+def hits(store, caller):
+    found = store.seen_by(caller).index.keyword(WordQuery(("zebra",), ("zebra",)), Filters(), 9)
+    return {hit.id: hit.score for hit in found.hits}
+
+
+def test_a_decision_counts_for_what_callers_find_and_how_it_is_weighed(store):
+    """Also for those who have searched before."""
+    publish(store, "1.0.0", namespace="a", description="A zebra.")
+    post = release("1.0.0", name="post", namespace="a", description="A zebra, a zebra, of stripes.")
+    others = [make_item(f"tool{n}", namespace="a", description="Nothing.") for n in range(3)]
+    store.items.put(others, None)
+    alone = hits(store, AMOS)
+    assert list(alone) == [IN_A.id]
+    store.releases.publish(post, None, "alice")
+    both = hits(store, AMOS)
+    assert set(both) == {IN_A.id, post.id}
+    for hidden in (Visibility.UNLISTED, Visibility.PRIVATE):
+        store.releases.decide(entry_of(store, post), Decision(hidden), "alice")
+        assert set(hits(store, AMOS)) == set(alone)
+        assert hidden is Visibility.UNLISTED or hits(store, AMOS) == alone  # which members see
+        assert store.seen_by(AMOS).index.words_like([], ["pos"], 5).longer["pos"] == ["post"]
+        store.releases.decide(entry_of(store, post), Decision(Visibility.PUBLIC), "alice")
+        assert hits(store, AMOS) == both
+    assert store.check() == []
+
+
+def test_the_words_of_what_becomes_public_are_spelled_for_callers(store):
+    item = of_a(name="giraffe", visibility=Visibility.UNLISTED)
+    store.releases.publish(item, None, "alice")
+    store.items.put([make_item("tool", namespace="a")], None)
+    spelled = store.seen_by(AMOS).index
+    assert spelled.words_like(variants("girafe"), [], 5).near == []
+    store.releases.decide(entry_of(store, item), Decision(Visibility.PUBLIC), "alice")
+    assert spelled.words_like(variants("girafe"), [], 5).near == ["giraffe"]
 
 
 @pytest.mark.parametrize("visibility", Visibility)

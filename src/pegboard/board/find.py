@@ -266,6 +266,11 @@ class _Answering:
             signature=signature(item) if item.kind in CALLED else "",
             notes=self._notes(entry),
             passage=shown(passage, self.wanted_terms) if passage else "",
+            version=entry.version,
+            version_hash=entry.version_hash,
+            author=item.author,
+            signer=item.signature.signer if item.signature else "",
+            signed=(item.signature.state or "not checked") if item.signature else "",
         )
 
     def _down(self, entries: Mapping[int, Entry]) -> frozenset[str]:

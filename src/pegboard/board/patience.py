@@ -3,10 +3,12 @@
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
-from typing import ParamSpec, TypeVar
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any, ParamSpec, TypeVar
 
 from pegboard.answers import Answer
 
@@ -30,18 +32,20 @@ class Overdue(Exception):
     """What was begun before has not come back yet."""
 
 
-class Beside(ThreadPoolExecutor):
+class Beside(Executor):
     """Threads that work beside those of the searches.
 
     A model that hangs keeps its thread, so for each that nobody waits for there is another one.
     When too many have been waited for in vain, no more is begun: searches go on without, at once.
+    The end of the process waits for none of them: what hangs would hold it up for as long.
     """
 
     def __init__(self, threads: int, most_late: int = MOST_LATE) -> None:
-        super().__init__(threads, "pegboard-search")
+        self._most = threads
         self._most_late = most_late
-        self._late = 0
-        self._open = 0
+        self._late = self._open = self._threads = self._idle = 0
+        self._closing = False
+        self._work: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
         self._change = threading.Condition()
 
     @property
@@ -65,14 +69,29 @@ class Beside(ThreadPoolExecutor):
     def _count(self, more: int) -> None:
         with self._change:
             self._late += more
-            self._max_workers += more
+            self._most += more
 
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> "Future[R]":
-        begun = super().submit(fn, *args, **kwargs)
+        begun: Future[R] = Future()
         with self._change:
+            if self._closing:
+                raise RuntimeError("this board is closed")
             self._open += 1
+            self._work.put((begun, partial(fn, *args, **kwargs)))
+            begins = not self._idle and self._threads < self._most
+            self._idle -= bool(self._idle)
+            self._threads += begins
         begun.add_done_callback(self._closed)
+        if begins:
+            threading.Thread(target=self._go_on, name="pegboard-search", daemon=True).start()
         return begun
+
+    def _go_on(self) -> None:
+        while (next_one := self._work.get()) is not None:
+            _done(*next_one)
+            del next_one  # and with it what it brought back: nobody may want it any more
+            with self._change:
+                self._idle += self._work.empty()
 
     def _closed(self, _: object) -> None:
         with self._change:
@@ -81,9 +100,32 @@ class Beside(ThreadPoolExecutor):
 
     def close(self) -> None:
         """Waits for what is at work, unless that hangs."""
-        self.shutdown(wait=False, cancel_futures=True)
+        with self._change:
+            self._closing = True
+        while (waiting := self._left_over()) is not None:
+            waiting.cancel()
+        for _ in range(self._threads):
+            self._work.put(None)
         with self._change:
             self._change.wait_for(lambda: not self._open, CLOSE_SECONDS)
+
+    def _left_over(self) -> "Future[Any] | None":
+        try:
+            found = self._work.get_nowait()
+        except Empty:
+            return None
+        return found[0] if found else None
+
+
+def _done(begun: "Future[R]", work: Callable[[], R]) -> None:
+    if not begun.set_running_or_notify_cancel():
+        return
+    try:
+        result = work()
+    except Exception as error:  # noqa: BLE001 (whoever waits for it gets it)
+        begun.set_exception(error)
+    else:
+        begun.set_result(result)
 
 
 class Patience:

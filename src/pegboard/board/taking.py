@@ -88,6 +88,7 @@ def compare(
     if not today:
         return Compared(asked=len(asked))
     found = _items_of(today, board.show, progress)
+    today = [each for each in today if _place(each.hits[0]) in found]
     with _Trial.of(found.values(), board) as trial:
         before = [trial.ask(each.query) for each in today]
         trial.hang([item])

@@ -1,18 +1,24 @@
 """Answers to a search: for people, for models, for programs."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 import click
 
 from pegboard.answers import Answer, Hit
+from pegboard.app import located
 from pegboard.cli.explaining import print_explanation
 from pegboard.cli.render import clipped, print_json, width
+from pegboard.config import keyring_folder
+from pegboard.errors import PegboardError
 from pegboard.gate.characters import visible
 from pegboard.model import Kind
 from pegboard.search.budget import Told, as_score, compact, fit, qualified, together, tokens
 from pegboard.text import first_sentence
 
+UNNUMBERED = "0.0.0+"
+"""So begins what is named after its content, because its source keeps no versions."""
 NOT_FITTING = "none of these fits; they come nearest:"
 
 
@@ -55,6 +61,8 @@ def _document(answer: Answer, form: Form) -> object:
         more |= {"budget_tokens": form.budget, "tokens": tokens(text)}
     if form.explain:
         more["explanation"] = answer.explanation
+    if answer.tiers:
+        more["tiers"] = answer.tiers
     return {"hits": hits, **more} if more else hits
 
 
@@ -66,6 +74,7 @@ def _for_programs(hits: Sequence[Hit], form: Form) -> Sequence[object]:
             "id": told.hit.id,
             "namespace": told.hit.namespace,
             "score": told.hit.score,
+            **({"tier": told.hit.tier} if told.hit.tier else {}),
             "like_it": told.hit.like_it,
             "detail": told.detail.name.lower(),
             "tokens": tokens(told.text),
@@ -101,6 +110,7 @@ def _print_hit(mark: str, hit: Hit) -> None:
         + click.style(qualified(hit.namespace, hit.id), bold=True)
         + click.style(f"  {as_score(hit.score)} {hit.match_type}", fg="green")
         + ("" if hit.kind is Kind.TOOL else f"  {hit.kind}")
+        + (f"  {_standing(hit)}" if hit.tier else "")
     )
     if said := first_sentence(hit.description):
         click.echo(f"    {clipped(said, room)}")
@@ -109,6 +119,31 @@ def _print_hit(mark: str, hit: Hit) -> None:
     click.secho(f"    {clipped(visible(hit.reason), room)}", dim=True)
     for note in hit.notes:
         click.secho(f"    {note}", fg="yellow")
+    if others := hit.places[1:]:
+        also = ", ".join(f"{each.tier} {each.version}".rstrip() for each in others)
+        click.secho(f"    {clipped(f'also in: {also}', room)}", dim=True)
     if hit.like_it:
         like_it = f"and {len(hit.like_it)} like it: {', '.join(hit.like_it)}"
         click.secho(f"    {clipped(like_it, room)}", dim=True)
+
+
+def _standing(hit: Hit) -> str:
+    """The tier, the version, and who vouches for it."""
+    numbered = hit.version and not hit.version.startswith(UNNUMBERED)
+    where = f"{hit.tier} {hit.version}" if numbered else hit.tier
+    if not hit.signed:
+        return f"{where}, unsigned" + (f", by {visible(hit.author)}" if hit.author else "")
+    doubt = "" if hit.signed == "trusted" else f" ({visible(hit.signed)})"
+    return f"{where}, signed by {_name_of(hit.signer)}{doubt}"
+
+
+@cache
+def _name_of(signer: str) -> str:
+    """What this person calls the key, if he knows it."""
+    from pegboard.board.keyring import Keyring  # a search needs none of this
+
+    try:
+        known = Keyring(keyring_folder(located().settings)).trusted().get(signer)
+    except PegboardError:
+        known = None
+    return visible(known.name if known else signer)

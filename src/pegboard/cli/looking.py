@@ -7,9 +7,10 @@ import click
 from pegboard.app import Pegboard
 from pegboard.cli import render
 from pegboard.cli.answers import Form, print_answer
-from pegboard.cli.opening import open_board, tell_if_no_source
+from pegboard.cli.opening import tell_if_no_source
+from pegboard.cli.reaching import reached, tier_option
 from pegboard.cli.shared import command_options, notice
-from pegboard.cli.typed import as_code, only_tools, output_option, wanted_output
+from pegboard.cli.typed import Output, as_code, only_tools, output_option, wanted_output
 from pegboard.errors import EXIT_NOTHING_FOUND, UsageError
 from pegboard.model import Filters, Kind, Mode, ToolType
 from pegboard.search.budget import as_score
@@ -83,6 +84,7 @@ STATES: dict[str, bool | None] = {"active": True, "inactive": False, "all": None
     default="active",
     help="Inactive: gone from its source, held back or switched off. Default: active.",
 )
+@tier_option
 @output_option
 @command_options
 def search(
@@ -99,6 +101,7 @@ def search(
     model: str | None,
     data_dir: str | None,
     state: str,
+    tier: str | None,
     output: str | None,
     board: str | None,
     as_json: bool,
@@ -113,8 +116,10 @@ def search(
     form = Form(wanted == "json", nearest, compact, budget, explain)
     _refuse_both(form)
     chosen = only_tools(wanted, form, Filters(active=STATES[state], **filters))
-    with open_board(board, data_dir=data_dir) as pegboard:
-        answer = pegboard.search(
+    with reached(board, tier, data_dir=data_dir) as there:
+        _refuse_code(wanted if there.tiers else None)
+        pegboard = there.board
+        answer = there.search(
             " ".join(query),
             mode=mode,
             limit=limit,
@@ -128,7 +133,7 @@ def search(
         narrowed = executable or chosen != Filters()
         here = pegboard.settings.search if isinstance(pegboard, Pegboard) else None
         asked = _Asked(here, mode, threshold, narrowed)
-        if not answer.hits and here:
+        if not answer.hits and here and not there.tiers:
             tell_if_no_source(pegboard)
         code = as_code(pegboard, answer.hits, wanted) if answer.hits and wanted.is_code else ""
     notice(*answer.notices)
@@ -149,6 +154,15 @@ def _refuse_both(form: Form) -> None:
             f"{short} and --explain do not go together: one shortens the hits for a model, "
             "the other tells a person all about them",
             f"leave out {short} or --explain",
+        )
+
+
+def _refuse_code(wanted: Output | None) -> None:
+    """Of what is asked of several tiers."""
+    if wanted is not None and wanted.is_code:
+        raise UsageError(
+            f"--output {wanted} is for one board: such code asks one gateway",
+            "name one with --tier local, user or registry",
         )
 
 
@@ -192,15 +206,17 @@ class _Asked(NamedTuple):
 
 @click.command()
 @click.argument("item", metavar="ID")
+@tier_option
 @command_options
-def show(item: str, board: str | None, as_json: bool) -> None:
+def show(item: str, tier: str | None, board: str | None, as_json: bool) -> None:
     """Show everything about one item.
 
     ID is the whole id (mcptools:chat:post_message), category__name, or the bare name where only
     one item has it. Directives, knowledge and skills are shown as they are written.
+    With --tier all, it is the one of the nearest tier that has it: project, user, registry.
     """
-    with open_board(board) as pegboard:
-        found, ties, ran = pegboard.curate.about(item)
+    with reached(board, tier, one=True) as there:
+        found, ties, ran = there.holding(item).curate.about(item)
     if as_json:
         said = {name: value for name, value in found._asdict().items() if name != "key"}
         render.print_json(said | {"ties": ties, "runs": ran})

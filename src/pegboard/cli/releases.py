@@ -123,7 +123,7 @@ def diff(
 
 def _both(opened: "Board", one: str, other: str | None) -> "tuple[str, Version, str, Version]":
     name, number = _cut(one)
-    second, wanted = (name, other) if other and _is_number(other) else _cut(other or name)
+    second, wanted = _cut(f"{name}@{other}" if other and _is_number(other) else other or name)
     shelf = opened.releases.shelf(name)
     if other is None and not number:
         numbers = [each.number for each in shelf.versions]

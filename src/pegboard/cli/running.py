@@ -14,6 +14,7 @@ import click
 from pegboard.calls import Artifact, Asker, CallProgress, CallResult, Confined, Outcome
 from pegboard.cli import render
 from pegboard.cli.opening import Board, open_board
+from pegboard.cli.reaching import reached, tier_option
 from pegboard.cli.shared import board_option, command_options, notice
 from pegboard.content import Json
 from pegboard.errors import EXIT_CODES, EXIT_INTERRUPTED, CallError, UsageError
@@ -56,6 +57,7 @@ PERSON = Asker("cli")
     default="text",
     help="What is printed: the result, or all about the call. Default: text.",
 )
+@tier_option
 @board_option
 def run(
     tool: str,
@@ -67,6 +69,7 @@ def run(
     yes: bool,
     save: Path | None,
     output: str,
+    tier: str | None,
     board: str | None,
 ) -> None:
     """Run a tool, and print what it brings back.
@@ -84,7 +87,8 @@ def run(
             f"{strays[0]!r} belongs to nothing before it",
             'write --arg name=value for each argument, with quotes around spaces: --arg text="a b"',
         )
-    with _interruptible(), open_board(board) as pegboard:
+    with _interruptible(), reached(board, tier, one=True) as there:
+        pegboard = there.holding(_without_version(tool), to_run=True)
         arguments = _arguments(pegboard, tool, pairs, _object(text, stdin))
         call = pegboard.prepare_call(
             tool, arguments, seconds=timeout, on_progress=_progress, asker=PERSON
@@ -153,9 +157,7 @@ def _arguments(
 ) -> dict[str, object]:
     if not pairs:
         return found
-    from pegboard.board.versions import split  # with it comes what reads manifests
-
-    properties = board.show(split(tool)[0]).item.input_schema.get("properties")
+    properties = board.show(_without_version(tool)).item.input_schema.get("properties")
     known = properties if isinstance(properties, Mapping) else {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
@@ -166,6 +168,14 @@ def _arguments(
             raise UsageError(f"the argument {name!r} is given twice", "give it once")
         found[name] = _value(value, known.get(name))
     return found
+
+
+def _without_version(tool: str) -> str:
+    if "@" not in tool:
+        return tool
+    from pegboard.board.versions import split  # with it comes what reads manifests
+
+    return split(tool)[0]
 
 
 def _value(text: str, schema: object) -> object:

@@ -10,6 +10,7 @@ from pegboard.answers import Answer
 from pegboard.board.changes import Told
 from pegboard.board.filling import Outcome
 from pegboard.board.maintain import Status, quiet
+from pegboard.board.patience import Patience
 from pegboard.board.reading import yielding
 from pegboard.calls import Asker, CensusLine, OnProgress, ServerConfig, Transport
 from pegboard.content import Json
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 LATE = "took_too_long"
 """The code of a search that was not done in time; it has what was found by then."""
 SYNC_SECONDS = 3_600.0
+SHORTEST = 0.01
+"""Seconds; less would be none at all."""
 EMBEDS_ITSELF = "the gateway embeds what waits; see how far it is: pegboard status"
 
 ASKED_BY = {
@@ -100,6 +103,7 @@ class RemoteBoard:
         explain: bool = False,
         executable: bool = False,
         model: str | None = None,
+        patience: Patience | None = None,
     ) -> Answer:
         if model is not None:
             raise UsageError(
@@ -119,7 +123,10 @@ class RemoteBoard:
             **_filters(filters or Filters()),
         }
         body = {name: value for name, value in said.items() if value not in (None, False, [])}
-        found = self.gateway.ask(Request("POST", "/search", body=body, taken=(LATE,)))
+        request = Request("POST", "/search", body=body, taken=(LATE,))
+        if patience is not None:
+            request = request._replace(seconds=max(patience.left, SHORTEST))
+        found = self.gateway.ask(request)
         if not found.code:
             return self.gateway.value(Answer, found.value)
         if "answer" not in found.value:

@@ -2,11 +2,13 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from pegboard.calls import OnChange
 from pegboard.content import Signature
 from pegboard.curation import KEEP, Edit, Event
+from pegboard.errors import UsageError
 from pegboard.model import PUBLISHED, Drift, EmbeddingStatus, Fingerprint, Item, Rejection
 from pegboard.text import TEXT_VERSION, embedding_text, source_hash, words
 
@@ -173,6 +175,13 @@ def _approval(
     if not approved or on_change is OnChange.ALLOW or approved == offered:
         return offered, Drift.NONE
     return approved, Drift.CHANGED
+
+
+def check_sources(items: Iterable[Item]) -> None:
+    """A put could change what was published, and nothing may."""
+    for item in items:
+        if item.source == PUBLISHED:
+            raise UsageError(f"{item.id} is to be published, and so not to be put")
 
 
 def taken(

@@ -17,7 +17,6 @@ class Kept(NamedTuple):
 
     number: str
     content_hash: str
-    release: str
     yanked: bool
 
 
@@ -140,6 +139,8 @@ def plan_yank(
     item: Item, kept: Sequence[Kept], number: str, becomes: Item | None, *, yanked: bool
 ) -> Yanking:
     known = {each.number: each for each in kept}
+    if becomes is not None and _place(becomes) != (item.namespace, item.id, PUBLISHED):
+        raise UsageError(f"{becomes.id} of {becomes.source!r} is no version of {item.id}")
     if number not in known:
         there = ", ".join(each.number for each in kept)
         raise ItemNotFound(f"{item.id} has no published version {number}", f"it has: {there}")
@@ -155,6 +156,10 @@ def plan_yank(
             "look at them again, and decide then",
         )
     return Yanking(True, after)
+
+
+def _place(item: Item) -> tuple[str, str, str]:
+    return item.namespace, item.id, item.source
 
 
 def gone(item: Item) -> ChangedMeanwhile:

@@ -66,6 +66,7 @@ _BOARD_ONLY = (
     "quality_score",
     "success_rate",
     "estimated_cost_usd",
+    "counted_runs",
 )
 _TIMES = ("drift_at", "override_at", "tags_override_at", "off_at", "created_at", "updated_at")
 
@@ -116,6 +117,8 @@ class Reader(NamedTuple):
                 active=bool(row["active"]),
                 drift=Drift(row["drift"]),
                 manual_override=bool(row["manual_override"]),
+                version=row["latest_version"] or "",
+                version_hash=row.get("version_hash") or "",
                 **times,
                 **{name: row[name] for name in _BOARD_ONLY},
             )

@@ -1,6 +1,7 @@
 """A run as every store keeps it."""
 
 import math
+from collections.abc import Sequence
 
 from pegboard.calls import Outcome
 from pegboard.model import ItemId
@@ -34,6 +35,11 @@ def read_run(
     """From the columns of its row."""
     with readable(item_id):
         return Run(namespace, ItemId(item_id), version, at, Outcome(outcome), seconds, who)
+
+
+def median(seconds: Sequence[float]) -> float | None:
+    """The middle one; of two, the shorter."""
+    return sorted(seconds)[(len(seconds) - 1) // 2] if seconds else None
 
 
 def _bounded(number: float) -> float:

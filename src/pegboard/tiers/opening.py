@@ -83,8 +83,12 @@ def open_user(place: Located, *, create: bool = False) -> Pegboard:
     """The user's own board. Raises `BoardMissing` if there is none yet."""
     own = user_place(place)
     if not create and not Path(own.board).exists():
-        raise BoardMissing(
-            f"there is no board of your own yet: {own.board}",
-            "make it with: pegboard sync-user ITEM, or outside of any project: pegboard init",
-        )
+        raise no_user_board(place)
     return Pegboard.at(own, create=create)
+
+
+def no_user_board(place: Located) -> BoardMissing:
+    return BoardMissing(
+        f"there is no board of your own yet: {user_place(place).board}",
+        "make it with: pegboard sync-user ITEM, or outside of any project: pegboard init",
+    )

@@ -12,7 +12,7 @@ from pegboard.model import Entry, Fingerprint, Item, ItemId, PutReport
 from pegboard.releases import Action
 from pegboard.store.blobs.large_files import AGAIN, LOST, LargeFiles
 from pegboard.store.checking import PublishedVersion
-from pegboard.store.planning import EVERY_CHANGE, Noted, definition_hash
+from pegboard.store.planning import EVERY_CHANGE, Noted, check_sources, definition_hash
 from pegboard.store.postgres.audit import act
 from pegboard.store.postgres.database import Connection, Database, Params, run
 from pegboard.store.postgres.files import known_and_held
@@ -53,6 +53,7 @@ class PostgresItems:
             putting = Putting(tx, target, fingerprint, on_change, lying, yielding)
             return putting.put(items, rewrite=rewrite, fixed=fixed, own=own)
 
+        check_sources(items)
         with self._files.uploaded(items, check=rewrite, unsure=(BoardUnreachable,)) as uploads:
             return self._db.write(work, tell=True)
 

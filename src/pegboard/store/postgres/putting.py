@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 from pegboard.calls import OnChange
 from pegboard.model import (
-    PUBLISHED,
     Drift,
     EmbeddingStatus,
     Entry,
@@ -86,7 +85,9 @@ class Putting:
         outdone: list[Rejection] = []
         for part in _parts(items):
             existing = self.existing(part)
-            known = self._fixed_versions(existing.values(), every=fixed)
+            known = (
+                known_versions(self.tx, [each.key for each in existing.values()]) if fixed else {}
+            )
             to_write: list[Planned] = []
             touched: list[tuple[Item, Existing]] = []
             for item in part:
@@ -107,12 +108,6 @@ class Putting:
             self._touch(touched)
             self.write(to_write)
         return PutReport(added, changed, unchanged, tuple(refused), tuple(outdone))
-
-    def _fixed_versions(
-        self, existing: Iterable[Existing], *, every: bool
-    ) -> dict[int, dict[str, str]]:
-        keys = [each.key for each in existing if every or each.source == PUBLISHED]
-        return known_versions(self.tx, keys) if keys else {}
 
     def _refusal(
         self,

@@ -54,7 +54,8 @@ class PostgresReleases:
             done = _publish(putting, item, caller)
             if left and done.state == "unchanged":  # it was committed, and nobody heard of it
                 return left[0]
-            left.append(done)
+            if done.state == "published":
+                left.append(done)
             return done
 
         if refusal := check_release(item):

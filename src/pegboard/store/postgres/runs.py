@@ -2,12 +2,12 @@
 
 import uuid
 
-from pegboard.runs import Run, RunCounts
+from pegboard.runs import TIMED_RUNS, Run, RunCounts
 from pegboard.store.postgres.database import Connection, Database
 from pegboard.store.postgres.database import run as ask
 from pegboard.store.postgres.rows import sayable
 from pegboard.store.queries import load
-from pegboard.store.running import FORGOTTEN_AT_ONCE, kept_run, read_run
+from pegboard.store.running import FORGOTTEN_AT_ONCE, kept_run, median, read_run
 
 SQL = load("postgres", "runs")
 
@@ -31,6 +31,7 @@ class PostgresRuns:
 
         def work(tx: Connection) -> None:
             ask(tx, SQL["record"], params)
+            ask(tx, SQL["rate"], params)
             ask(tx, SQL["forget_old"])
 
         self._db.write(work, changes=False)
@@ -47,8 +48,12 @@ class PostgresRuns:
     def counts(self, item_id: str | None = None, namespace: str | None = None) -> RunCounts:
         if len(sayable([item_id or "", namespace or ""])) < 2:
             return RunCounts()
-        sql = SQL["counts" if item_id is None else "counts_of_item"]
-        return RunCounts(*self._db.rows(sql, {"id": item_id, "namespace": namespace})[0])
+        counts, lasting = SQL["counts"], SQL["lasting"]
+        if item_id is not None:
+            counts, lasting = SQL["counts_of_item"], SQL["lasting_of_item"]
+        params: dict[str, object] = {"id": item_id, "namespace": namespace, "limit": TIMED_RUNS}
+        found = RunCounts(*self._db.rows(counts, params)[0])
+        return found._replace(median=median([row[0] for row in self._db.rows(lasting, params)]))
 
     def prune(self, before: float) -> int:
         params: dict[str, object] = {"before": before, "limit": FORGOTTEN_AT_ONCE}

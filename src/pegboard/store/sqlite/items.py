@@ -10,7 +10,6 @@ from pegboard.calls import CensusLine, Change, OnChange
 from pegboard.content import Version, VersionLine
 from pegboard.curation import Event
 from pegboard.model import (
-    PUBLISHED,
     Entry,
     Fingerprint,
     Item,
@@ -24,6 +23,7 @@ from pegboard.store.checking import PublishedVersion
 from pegboard.store.planning import (
     EVERY_CHANGE,
     Existing,
+    check_sources,
     definition_hash,
     displaced,
     id_taken,
@@ -71,6 +71,7 @@ class SqliteItems:
         outdone: list[Rejection] = []
         if self._db.read_only:  # before anything is uploaded
             raise read_only_error(self._db.path)
+        check_sources(items)
         with self._files.uploaded(items, check=rewrite) as uploads, self._db.write() as tx:
             now = time.time()
             fingerprint = fingerprint_key(tx, target) if target else None
@@ -276,7 +277,7 @@ def _refusal(
         return not_own(item)
     if holder := taken(item, existing, yielding):
         return id_taken(item, holder, yielding)
-    if existing is None or not (fixed or item.source == PUBLISHED):
+    if existing is None or not fixed:
         return None
     return version_exists(item, known_versions(tx, existing.key))
 

@@ -110,6 +110,13 @@ class Putting(NamedTuple):
         return key
 
 
+def write_words_again(tx: apsw.Connection, key: int, item: Item) -> None:
+    """For an item of another visibility: what weighs words in memory goes by their index."""
+    tx.execute(SQL["drop_terms"], {"key": key})
+    tx.execute(SQL["add_terms"], index_fields(item)._asdict() | {"key": key})
+    add_spelling(tx, item)
+
+
 def _own_tags(plan: Plan) -> str | None:
     return None if plan.imported_tags is None else as_json(plan.imported_tags, "[]")
 

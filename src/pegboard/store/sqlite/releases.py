@@ -27,13 +27,12 @@ from pegboard.store.sqlite.database import Database, Value, in_list
 from pegboard.store.sqlite.files import SqliteFiles
 from pegboard.store.sqlite.history import note
 from pegboard.store.sqlite.offered import offered
-from pegboard.store.sqlite.putting import Putting, existing_of
+from pegboard.store.sqlite.putting import Putting, existing_of, write_words_again
 from pegboard.store.sqlite.rows import READER
 from pegboard.store.sqlite.stored import item_of, stored
 from pegboard.store.sqlite.tasks import fingerprint_key
 from pegboard.store.sqlite.telling import read_only_error
 from pegboard.store.sqlite.versions import add_version
-from pegboard.store.sqlite.words import add_spelling
 
 SQL = load("sqlite", "releases")
 AUDIT_SQL = load("sqlite", "audit")
@@ -120,7 +119,8 @@ class SqliteReleases:
                     "now": time.time(),
                 }
                 tx.execute(SQL["decide"], params)
-                add_spelling(tx, after)
+                if after.visibility is not before.visibility:
+                    write_words_again(tx, row["key"], after)
                 for action, detail in lines:
                     _write_down(tx, after, action, by, detail=detail)
             found = stored(self._db, entry)
@@ -168,7 +168,7 @@ def _only(tx: apsw.Connection, sql: str, key: int) -> Any:  # noqa: ANN401 (of a
 
 def _kept(tx: apsw.Connection, key: int) -> list[Kept]:
     rows: Any = tx.execute(SQL["kept"], {"key": key})
-    return [Kept(number, digest, release, bool(off)) for number, digest, release, off in rows]
+    return [Kept(number, digest, bool(yanked)) for number, digest, yanked in rows]
 
 
 def _hang(putting: Putting, item: Item) -> None:

@@ -2,12 +2,25 @@
 
 import time
 
-from pegboard.runs import KEPT_SECONDS, Run, RunCounts
+from pegboard.runs import (
+    FEWEST_RUNS,
+    KEPT_SECONDS,
+    MOST_CALLERS,
+    MOST_OF_A_CALLER,
+    TIMED_RUNS,
+    Run,
+    RunCounts,
+)
 from pegboard.store.queries import load
-from pegboard.store.running import FORGOTTEN_AT_ONCE, FORGOTTEN_BESIDE, kept_run, read_run
+from pegboard.store.running import FORGOTTEN_AT_ONCE, FORGOTTEN_BESIDE, kept_run, median, read_run
 from pegboard.store.sqlite.database import Database, Value
 
 SQL = load("sqlite", "runs")
+RATING: dict[str, Value] = {
+    "fewest": FEWEST_RUNS,
+    "most": MOST_OF_A_CALLER,
+    "callers": MOST_CALLERS,
+}
 
 
 class SqliteRuns:
@@ -29,6 +42,7 @@ class SqliteRuns:
                 "who": kept.caller,
             }
             tx.execute(SQL["record"], params)
+            tx.execute(SQL["rate"], {**params, **RATING, "since": now - KEPT_SECONDS})
             tx.execute(SQL["forget"], {"before": now - KEPT_SECONDS, "limit": FORGOTTEN_BESIDE})
 
     def recent(
@@ -41,11 +55,15 @@ class SqliteRuns:
         return [read_run(*row) for row in self._db.rows(sql, params)]
 
     def counts(self, item_id: str | None = None, namespace: str | None = None) -> RunCounts:
-        params: dict[str, Value] = {"namespace": namespace}
-        sql = SQL["counts"]
+        params: dict[str, Value] = {"namespace": namespace, "limit": TIMED_RUNS}
+        counts, lasting = SQL["counts"], SQL["lasting"]
         if item_id is not None:
-            sql, params["id"] = SQL["counts_of_item"], item_id
-        return RunCounts(*self._db.rows(sql, params)[0])
+            counts, lasting = SQL["counts_of_item"], SQL["lasting_of_item"]
+            params["id"] = item_id
+        with self._db.snapshot():
+            found = RunCounts(*self._db.rows(counts, params)[0])
+            seconds = [row[0] for row in self._db.rows(lasting, params)]
+        return found._replace(median=median(seconds))
 
     def prune(self, before: float) -> int:
         params: dict[str, Value] = {"before": before, "limit": FORGOTTEN_AT_ONCE}

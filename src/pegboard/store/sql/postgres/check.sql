@@ -50,9 +50,9 @@ SELECT i.id || ' cannot be found by all of its words' FROM items i JOIN item_tex
 WHERE t.length > 0 AND NOT EXISTS (SELECT 1 FROM item_terms p WHERE p.item_key = i.key);
 
 -- name: wrongly_published
-SELECT i.id || ' has a version ' || v.version || ', which was ' || CASE WHEN v.published_by IS NULL THEN 'not ' ELSE '' END
-  || 'published, as it is not' FROM items i JOIN item_versions v ON v.item_key = i.key
-WHERE (i.source = 'published') <> (v.published_by IS NOT NULL);
+SELECT i.id || CASE WHEN v.published_by IS NULL THEN ' is published, and its version ' || v.version || ' is not'
+  ELSE ' is not published, and its version ' || v.version || ' is' END
+FROM items i JOIN item_versions v ON v.item_key = i.key WHERE (i.source = 'published') <> (v.published_by IS NOT NULL);
 
 -- name: version_missing
 SELECT i.id || ' names version ' || latest_version || ', which is not there' FROM items i

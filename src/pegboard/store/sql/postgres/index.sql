@@ -4,4 +4,6 @@ SELECT i.* FROM items i WHERE (i.id, i.namespace) > (%(id)s, %(namespace)s)
 ORDER BY i.id, i.namespace LIMIT %(limit)s;
 
 -- name: entries
-SELECT * FROM items WHERE key = ANY(%(keys)s);
+SELECT i.*, v.content_hash AS version_hash
+FROM items i LEFT JOIN item_versions v ON v.item_key = i.key AND v.version = i.latest_version
+WHERE i.key = ANY(%(keys)s);

@@ -5,6 +5,9 @@ SELECT namespace, %(uid)s, key, id, %(version)s, least(to_timestamp(%(at)s), clo
   %(seconds)s, coalesce(caller_subject(), %(who)s)
 FROM items WHERE namespace = %(namespace)s AND id = %(id)s ON CONFLICT DO NOTHING;
 
+-- name: rate
+SELECT rate_item(%(namespace)s, %(id)s);
+
 -- name: forget_old
 SELECT forget_old_runs();
 
@@ -27,7 +30,18 @@ SELECT count(*), count(*) FILTER (WHERE outcome = 'ok'), extract(epoch FROM max(
   avg(seconds) FILTER (WHERE outcome = 'ok')
 FROM item_runs WHERE %(namespace)s::text IS NULL OR namespace = %(namespace)s;
 
+-- name: lasting
+-- How long the latest took that went well.
+SELECT seconds FROM item_runs
+WHERE outcome = 'ok' AND (%(namespace)s::text IS NULL OR namespace = %(namespace)s)
+ORDER BY at DESC, key DESC LIMIT %(limit)s;
+
 -- name: counts_of_item
 SELECT count(*), count(*) FILTER (WHERE outcome = 'ok'), extract(epoch FROM max(at))::float8,
   avg(seconds) FILTER (WHERE outcome = 'ok')
 FROM item_runs WHERE item_id = %(id)s AND (%(namespace)s::text IS NULL OR namespace = %(namespace)s);
+
+-- name: lasting_of_item
+SELECT seconds FROM item_runs
+WHERE item_id = %(id)s AND outcome = 'ok' AND (%(namespace)s::text IS NULL OR namespace = %(namespace)s)
+ORDER BY at DESC, key DESC LIMIT %(limit)s;

@@ -12,4 +12,6 @@ WHERE i.id >= +:id AND (i.id > +:id OR i.namespace > +:namespace)
 ORDER BY i.id, i.namespace LIMIT +:limit;
 
 -- name: entries
-SELECT * FROM items WHERE key IN (SELECT value FROM json_each(:keys));
+SELECT i.*, v.content_hash AS version_hash
+FROM items i LEFT JOIN item_versions v ON v.item_key = i.key AND v.version = i.latest_version
+WHERE i.key IN (SELECT value FROM json_each(:keys));

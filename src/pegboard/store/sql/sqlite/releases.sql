@@ -2,7 +2,7 @@
 SELECT author, visibility, deprecated, replacement, coalesce(latest_version, '') FROM items WHERE key = :key;
 
 -- name: kept
-SELECT version, content_hash, release, yanked_at IS NOT NULL FROM item_versions
+SELECT version, content_hash, yanked_at IS NOT NULL FROM item_versions
 WHERE item_key = :key AND published_by IS NOT NULL;
 
 -- name: yank

@@ -1,0 +1,172 @@
+"""Tiers that search as one: asked at the same time, merged by score, and none waited for long.
+
+>>> with Pegboard.open() as board, Tiers(board) as tiers:
+...     for hit in tiers.search("send a message to my colleagues", tier="all").hits:
+...         print(hit.id, hit.tier, hit.score)
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from pegboard.answers import Answer, TierState
+from pegboard.app import Pegboard
+from pegboard.board.bounds import refuse_nonsense
+from pegboard.board.patience import Patience
+from pegboard.config import Tier
+from pegboard.errors import BoardUnreachable, ItemNotFound, NotExecutable, UsageError
+from pegboard.execute.policy import is_service
+from pegboard.model import Entry, Filters
+from pegboard.remote.board import RemoteBoard
+from pegboard.tiers.boards import ALL, LOCAL, Boards
+from pegboard.tiers.fusing import Wanted, fused
+from pegboard.tiers.lock import read_lock
+from pegboard.tiers.opening import Board
+
+MORE = 15
+"""So many more than are shown each tier is asked for: what others have too may be among them."""
+MOST = 1000
+
+
+class Held(NamedTuple):
+    """An item, and the nearest tier that has it."""
+
+    tier: str
+    board: Board
+    entry: Entry
+
+
+class Tiers(Boards):
+    """Over an open board. What is opened beside it is closed here; the board itself is not."""
+
+    def search(
+        self,
+        query: str,
+        *,
+        tier: str | None = None,
+        limit: int | None = None,
+        filters: Filters | None = None,
+        diverse: bool = False,
+        explain: bool = False,
+        executable: bool = False,
+        **asked: Any,  # noqa: ANN401 (as `Pegboard.search` takes them)
+    ) -> Answer:
+        """As `Pegboard.search`, on these tiers; `Answer.tiers` says how each of them answered.
+
+        A tier that is down or slow fails nothing. Raises if the only one that is asked for is not
+        there at all, and what the board at hand raises.
+        """
+        names = self.named(tier)
+        if explain and len(names) > 1:
+            raise UsageError(
+                "how a hit came by its score is told by one board",
+                "name one: --tier local, user or registry",
+            )
+        settings = self.local.settings.search
+        wanted = settings.limit if limit is None else limit
+        refuse_nonsense(wanted, asked.get("threshold"), asked.get("mode"))
+        more = min(wanted + MORE, max(wanted, MOST)) if len(names) > 1 else wanted
+        said = asked | {"limit": more, "diverse": diverse, "explain": explain}
+        within = self._bounded(filters or Filters())
+
+        def search(name: str, board: Board) -> Answer:
+            return self._searched(name, board, query, within, executable, said)
+
+        found, states = self.ask(names, search, alone=len(names) == 1)
+        lock = read_lock(self.place.ground)
+        answer = fused(list(found.items()), Wanted(wanted, settings.floor, diverse, lock))
+        explanations = [each.explanation for each in found.values() if each.explanation]
+        return answer._replace(
+            notices=(*self._notices(found), *lock.notices, *troubles(states)),
+            explanation=explanations[0] if explanations else None,
+            tiers=tuple(
+                each._replace(hits=len(found[each.name].hits)) if each.name in found else each
+                for each in states
+            ),
+        )
+
+    def _searched(
+        self,
+        name: str,
+        board: Board,
+        query: str,
+        filters: Filters,
+        executable: bool,
+        asked: dict[str, Any],
+    ) -> Answer:
+        if isinstance(board, RemoteBoard):
+            patience = Patience(self.seconds)
+            return board.search(
+                query, filters=filters, executable=executable, patience=patience, **asked
+            )
+        if executable and name == Tier.REGISTRY and board is not self.local:
+            # Servers that others have added to the registry are not started here.
+            filters, executable = filters._replace(live=()), False
+        return Pegboard.search(board, query, filters=filters, executable=executable, **asked)
+
+    def _bounded(self, filters: Filters) -> Filters:
+        """Within what is served here, on every tier."""
+        allowed = self.local.within.namespaces if self.local.within else ()
+        if not allowed:
+            return filters
+        chosen = tuple(each for each in filters.namespaces or allowed if each in allowed)
+        return filters._replace(namespaces=chosen or ("",))
+
+    def _notices(self, found: dict[str, Answer]) -> list[str]:
+        said = [
+            note if name == self.near or "query is empty" in note else f"{name}: {note}"
+            for name, each in found.items()
+            for note in each.notices
+        ]
+        return list(dict.fromkeys(said))
+
+    def held(self, name: str, tier: str | None = None) -> Held:
+        """The item by this name on the nearest tier that has it.
+
+        If no tier is said: the board at hand and, if the settings search all, then the others.
+        """
+        known = self.named(tier or (ALL if self.local.settings.search.tier == ALL else LOCAL))
+        asked: list[TierState] = []
+        for each in known:
+            alone = len(known) == 1
+            found, states = self.ask([each], lambda _, board: self._shown(board, name), alone=alone)
+            asked += states
+            if (entry := found.get(each)) is not None:
+                return Held(each, self.board(each), entry)
+        looked = " or ".join(each.name for each in asked if each.state == "ok")
+        said = f"there is no item {name!r} in {looked}" if looked else f"{name!r} was not looked up"
+        if unheard := troubles(asked):
+            raise BoardUnreachable("; ".join([said, *unheard]), "try again when it is there")
+        raise ItemNotFound(said, "look for it: pegboard search --tier all")
+
+    def _shown(self, board: Board, name: str) -> Entry | None:
+        within = self.local.within
+        try:
+            entry = (
+                board.show(name) if isinstance(board, RemoteBoard) else Pegboard.show(board, name)
+            )
+        except ItemNotFound:
+            return None
+        allowed = within.namespaces if within else ()
+        return None if allowed and entry.item.namespace not in allowed else entry
+
+
+def refuse_foreign_service(held: Held) -> None:
+    """A service that somebody added to the registry is called there: here, nobody has allowed it.
+
+    Its server would be started on this machine, or be shown secrets of this person.
+    """
+    item = held.entry.item
+    if held.tier == Tier.REGISTRY and isinstance(held.board, Pegboard) and is_service(item):
+        raise NotExecutable(
+            f"{item.id} is a service of the registry's, and is not called from here",
+            "add that service to your own board, or use the registry by its gateway",
+        )
+
+
+def troubles(states: Sequence[TierState]) -> list[str]:
+    """What to know of tiers that did not answer."""
+    return [
+        f"the {each.name} tier is {each.state}, and left out: {each.error}"
+        for each in states
+        if each.state in ("slow", "down")
+    ]
