@@ -17,7 +17,7 @@ deterministic = true
 max-examples = 4
 
 [dictionaries]
-ids.values = ["greet", "tools:paper:shred", "created:paper:fold", "tools:text:shout", "nothing", "a/b"]
+ids.values = ["greet", "created:paper:fold", "tools:text:shout", "deploy", "nothing", "a/b"]
 numbers.values = ["1.0.0", "latest", "9.9.9", "1.0"]
 names.values = ["ai", "nothing"]
 marks.values = ["", "WyJnZW50b29sczp0ZXh0OmNvdW50X3dvcmRzIiwgInB1YmxpYyJd"]
