@@ -30,6 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("aliases",),
     ("board",),
     STAGES,
+    ("quality",),
     ("text", "commented_json", "strict_yaml", "file_lock", "plain"),
     ("markdown",),
     ("ports",),
