@@ -68,6 +68,7 @@ LOADS_LATE = {
     "cli/measuring.py": ("measure",),
     "cli/opening.py": ("remote",),
     "cli/reaching.py": ("tiers",),
+    "cli/tiers.py": ("tiers",),
     "cli/answers.py": ("board",),
     "remote/board.py": ("remote",),
     "cli/database.py": ("database",),
