@@ -206,6 +206,8 @@ class Entry(NamedTuple):
     off_reason: str = ""
     imported_tags: tuple[str, ...] = ()
     """Those of the source, whatever tags of their own people gave the item."""
+    rating: float | None = None
+    """The quality that somebody gave it: what `quality_score` is then."""
     counted_runs: int = 0
     """How many runs `success_rate` is made of; 0 for one that somebody brought along."""
     tags_override: bool = False

@@ -267,7 +267,17 @@ def test_a_tool_is_shown_with_how_it_fared_and_who_vouches_for_it(desk, pegboard
     told = pegboard("show", "half").out
     assert "signature  none; it was made on this board" in told
     assert "runs       3, of which 2 went well in 0." in told
+    assert "success    unknown" in told
+    assert "duration   0." in told
+    assert "cost       unknown" in told
     assert pegboard("show", "half", "--json").json["runs"]["ok"] == 2
+    for number in (1, 2):
+        pegboard("run", "half", "-a", f"n={number}")
+    assert "success    80% of 5 runs" in pegboard("show", "half").out
+    found = pegboard("show", "half", "--json").json
+    assert (found["success_rate"], found["counted_runs"], found["rating"]) == (0.8, 5, None)
+    assert found["runs"]["median"] > 0
+    assert 0 < found["quality_score"] < 1
 
 
 def test_what_cannot_be_made_says_why(desk, pegboard):

@@ -59,6 +59,7 @@ def test_the_example_of_the_documentation_is_admitted():
         "dependencies": ["httpx"],
         "timeout": 120,
         "destructive": True,
+        "estimated_cost_usd": 0.002,
     }
     assert found.permissions == (
         Permission(Access.READ, Resource.FILESYSTEM, "dist/**"),
@@ -113,6 +114,7 @@ def test_every_key_of_the_schema_arrives_somewhere():
         "dependencies": ["httpx"],
         "timeout": 5,
         "destructive": False,
+        "estimated_cost_usd": 0,
         "deprecated": True,
         "replacement": "tools:ops:release",
         "changelog": "- new",
@@ -142,6 +144,7 @@ def test_every_key_of_the_schema_arrives_somewhere():
         "dependencies": ["httpx"],
         "timeout": 5,
         "destructive": False,
+        "estimated_cost_usd": 0,
     }
     version = found.version
     assert version is not None
@@ -217,6 +220,7 @@ def test_whatever_a_comment_says_is_kept(comment):
         (manifest(version=1.5), "version is 1.5; it must be text, so put it in quotes"),
         (manifest(version="1.5"), "version is '1.5'; that is not how it is written. A semantic"),
         (manifest(timeout=0), "timeout is 0; it must be more than 0"),
+        (manifest(estimated_cost_usd=-1), "estimated_cost_usd is -1; it must be at least 0"),
         (manifest(semantic_weight=11), "semantic_weight is 11; it must be at most 10"),
         (manifest(tags=["x"] * 101), "tags has 101 entries; at most 100 are allowed"),
         (manifest(name=""), "name is empty"),

@@ -6,15 +6,14 @@ from pegboard.search.boosts import DAY, HALF_LIFE_DAYS, MOST, BoostSettings, Tra
 
 relaxed = settings(max_examples=300, deadline=None)
 NOW = 20_000 * DAY
-PLAIN = Traits(0.0, 0, None, None, 1.0)
-BEST = Traits(NOW, 1_000_000, 1.0, 1.0, 2.0)
+PLAIN = Traits(0.0, 0, 0.0, 1.0)
+BEST = Traits(NOW, 1_000_000, 1.0, 2.0)
 OFF = BoostSettings(0.0, 0.0, 0.0, 0.0)
 traits = st.builds(
     Traits,
     updated_at=st.floats(0, 2 * NOW),
     download_count=st.integers(0, 10**9),
-    quality_score=st.none() | st.floats(-10, 10),
-    success_rate=st.none() | st.floats(-10, 10),
+    merit=st.floats(-10, 10),
     semantic_weight=st.floats(-100, 100),
 )
 tunings = st.builds(BoostSettings, *(st.floats(0, MOST) for _ in BoostSettings._fields))
@@ -65,14 +64,12 @@ def test_in_the_course_of_one_day_nothing_changes():
     assert first == boosts(morning, BoostSettings(), NOW + 23 * 3600)
 
 
-def test_quality_and_success_are_averaged_if_both_are_known():
-    def gained(quality, success):
-        rated = PLAIN._replace(quality_score=quality, success_rate=success)
-        return boosts(rated, BoostSettings(), NOW).get("quality", 0.0)
+def test_what_has_proved_itself_gains_and_what_fails_loses():
+    def gained(merit):
+        return boosts(PLAIN._replace(merit=merit), BoostSettings(), NOW).get("quality", 0.0)
 
-    assert gained(1.0, None) == gained(None, 1.0) == gained(1.0, 1.0)
-    assert gained(1.0, 0.0) == pytest.approx(gained(1.0, 1.0) / 2)
-    assert gained(0.0, 0.0) == 0.0
+    assert gained(1.0) == -gained(-1.0) == BoostSettings().quality
+    assert gained(-0.5) < gained(0.0) == 0.0 < gained(0.5)
 
 
 def test_more_use_gains_more_up_to_a_point():

@@ -11,10 +11,11 @@ import pytest
 from rights_parts import ALICE
 
 from making import by_hand, entry_of, make_item, purge, retire
+from pegboard.board.curate import etag
 from pegboard.calls import Outcome
 from pegboard.errors import BoardReadOnly
 from pegboard.model import ItemId
-from pegboard.runs import KEPT_SECONDS, Run, RunCounts
+from pegboard.runs import FEWEST_RUNS, KEPT_SECONDS, Run, RunCounts
 from pegboard.store import running
 from pegboard.store.postgres.opening import upgrade
 from pegboard.store.postgres.store import PostgresStore
@@ -102,7 +103,7 @@ def test_counts_say_how_often_how_well_how_long_and_when_last(store):
         store.runs.record(run_of(ago=ago, outcome=outcome, seconds=seconds))
     store.runs.record(run_of(POST, ago=50, outcome=Outcome.DENIED, seconds=0.0))
     found = store.runs.counts(SEND.id)
-    assert found._replace(last_at=None) == RunCounts(runs=3, ok=2, seconds=1.5)
+    assert found._replace(last_at=None) == RunCounts(runs=3, ok=2, seconds=1.5, median=1.0)
     assert found.last_at == pytest.approx(START - 100)
     assert store.runs.counts(POST.id)[:2] == (1, 0)
     assert store.runs.counts(POST.id).seconds is None
@@ -110,11 +111,19 @@ def test_counts_say_how_often_how_well_how_long_and_when_last(store):
     assert store.runs.counts("nothing") == RunCounts()
 
 
-def test_a_run_changes_nothing_of_its_item(store):
-    store.items.put([SEND], None)
+def test_a_run_changes_nothing_of_its_item_but_how_often_it_goes_well(store, embedder):
+    store.items.put([SEND], embedder.fingerprint)
     before = entry_of(store, SEND)
-    store.runs.record(run_of(outcome=Outcome.FAILED))
-    assert entry_of(store, SEND) == before
+    waiting = store.tasks.waiting(embedder.fingerprint)
+    for n in range(FEWEST_RUNS):
+        store.runs.record(run_of(outcome=Outcome.FAILED if n else Outcome.OK))
+    after = entry_of(store, SEND)
+    assert (after.success_rate, after.counted_runs) == (0.2, FEWEST_RUNS)
+    assert after.quality_score < before.quality_score
+    same = {"success_rate": None, "counted_runs": 0, "quality_score": before.quality_score}
+    assert after._replace(**same) == before
+    assert etag(after) == etag(before)
+    assert store.tasks.waiting(embedder.fingerprint) == waiting
     assert store.check() == []
 
 

@@ -24,6 +24,7 @@ from pegboard.model import (
     ToolType,
 )
 from pegboard.ports import Embedder, Store
+from pegboard.quality import merit
 from pegboard.search.boosts import MOST, BoostSettings, Traits, boosts, total
 from pegboard.search.confidence import confidence
 from pegboard.search.fusion import (
@@ -368,7 +369,6 @@ def _traits(entry: Entry) -> Traits:
     return Traits(
         updated_at=entry.updated_at,
         download_count=entry.download_count,
-        quality_score=entry.quality_score,
-        success_rate=entry.success_rate,
+        merit=merit(entry.item, entry.rating, entry.success_rate, entry.counted_runs),
         semantic_weight=entry.item.semantic_weight,
     )

@@ -28,7 +28,7 @@ def init(board: str | None, as_json: bool) -> None:
     With --board only that board is made. What is there already is left as it is.
     """
     try:
-        written = _make_project(board)
+        written = make_project(board)
     except OSError as error:
         raise BoardReadOnly(f"{error.filename} cannot be written: {error.strerror}") from error
     with Pegboard.open(board, create=True) as pegboard:
@@ -45,10 +45,10 @@ def init(board: str | None, as_json: bool) -> None:
         click.echo("next      pegboard add folder PATH, add openapi FILE_OR_URL, or add mcp NAME")
 
 
-def _make_project(board: str | None) -> Path | None:
+def make_project(board: str | None, *, settings: bool = True) -> Path | None:
     """The settings file, if it was not there yet, and a board folder that git leaves alone."""
     written = None
-    if board is None and located().project != Path.cwd():
+    if settings and board is None and located().project != Path.cwd():
         written = Path.cwd() / PROJECT_FILE
         written.write_text(_template(), encoding="utf-8")
     place = located(board=board).board

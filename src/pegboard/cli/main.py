@@ -28,6 +28,7 @@ from pegboard.cli import (
     services,
     serving,
     signing,
+    tiers,
     tokens,
     upkeep,
 )
@@ -53,6 +54,8 @@ for command in (
     filling.add,
     filling.remove,
     filling.sync,
+    tiers.rebuild,
+    tiers.sync_user,
     looking.search,
     looking.show,
     running.run,

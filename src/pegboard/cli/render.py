@@ -20,6 +20,7 @@ from pegboard.errors import PegboardError
 from pegboard.gate.characters import visible
 from pegboard.model import CREATED, Drift, Entry, Item, Rejection
 from pegboard.plain import plain
+from pegboard.quality import figures
 from pegboard.runs import RunCounts
 from pegboard.text import harmless
 
@@ -101,6 +102,7 @@ def entry(found: Entry, tied: Sequence[Tie], ran: RunCounts) -> None:
         "state": _state(found),
         "signature": _signature(item),
         "runs": _runs(ran),
+        **figures(found, ran),
         "embedding": embedding.status.value + (f" by {embedding.model}" if embedding.model else ""),
         "error": embedding.error,
         "updated": ago(found.updated_at),

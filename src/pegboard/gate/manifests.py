@@ -23,6 +23,8 @@ _SAME = (
     *("changelog", "replacement"),
 )
 """Keys that are fields of an item by the same name."""
+_BESIDE = ("timeout", "destructive", "estimated_cost_usd")
+"""Keys that tell of a run, and are kept with what runs it."""
 
 
 def read_manifest(candidate: Candidate, limits: Limits) -> dict[str, object]:
@@ -136,9 +138,7 @@ def _executor(manifest: Mapping[str, object], candidate: Candidate) -> dict[str,
     if needed:
         config["dependencies"] = list(dict.fromkeys(needed))
     _check_entrypoint(config, candidate)
-    return config | {
-        name: manifest[name] for name in ("timeout", "destructive") if name in manifest
-    }
+    return config | {name: manifest[name] for name in _BESIDE if name in manifest}
 
 
 def _check_entrypoint(config: Mapping[str, object], candidate: Candidate) -> None:

@@ -17,8 +17,8 @@ class Traits(NamedTuple):
 
     updated_at: float
     download_count: int
-    quality_score: float | None
-    success_rate: float | None
+    merit: float
+    """What it has proved, from -1 to 1 (`pegboard.quality`); 0 if nothing is known."""
     semantic_weight: float
 
 
@@ -41,10 +41,9 @@ def boosts(traits: Traits, settings: BoostSettings, now: float) -> Mapping[str, 
     Age is counted in whole days, so that an order holds from one moment to the next.
     """
     age = max(now // DAY - traits.updated_at // DAY, 0.0)
-    rated = [rate for rate in (traits.quality_score, traits.success_rate) if rate is not None]
     parts = {
         "recency": settings.recency * 0.5 ** (age / HALF_LIFE_DAYS),
-        "quality": settings.quality * (_unit(sum(rated) / len(rated)) if rated else 0.0),
+        "quality": settings.quality * min(max(traits.merit, -1.0), 1.0),
         "usage": settings.usage * _unit(math.log1p(traits.download_count) / math.log1p(MANY)),
         "semantic_weight": settings.semantic_weight * min(max(traits.semantic_weight - 1, -1), 1),
     }

@@ -26,6 +26,7 @@ from pegboard.model import (
     ToolType,
     Visibility,
 )
+from pegboard.quality import cost, quality
 
 log = logging.getLogger(__name__)
 
@@ -63,12 +64,21 @@ _BOARD_ONLY = (
     "off_by",
     "off_reason",
     "download_count",
-    "quality_score",
     "success_rate",
-    "estimated_cost_usd",
     "counted_runs",
 )
 _TIMES = ("drift_at", "override_at", "tags_override_at", "off_at", "created_at", "updated_at")
+
+
+def _figures(item: Item, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that somebody gave, and else what the item itself comes to."""
+    rated, price = row["quality_score"], row["estimated_cost_usd"]
+    own = quality(item, row["success_rate"], row["counted_runs"]) if rated is None else rated
+    return {
+        "rating": rated,
+        "quality_score": own,
+        "estimated_cost_usd": cost(item) if price is None else price,
+    }
 
 
 def plain_values(item: Item) -> dict[str, Any]:
@@ -119,6 +129,7 @@ class Reader(NamedTuple):
                 manual_override=bool(row["manual_override"]),
                 version=row["latest_version"] or "",
                 version_hash=row.get("version_hash") or "",
+                **_figures(item, row),
                 **times,
                 **{name: row[name] for name in _BOARD_ONLY},
             )

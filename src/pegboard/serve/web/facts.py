@@ -1,6 +1,6 @@
 """What is known of an item beside what it does: where it is from, and what became of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pegboard.app import Pegboard
@@ -9,6 +9,7 @@ from pegboard.calls import Health, Outcome
 from pegboard.content import ItemFile
 from pegboard.curation import Happening, Tie
 from pegboard.model import CREATED, Entry, Item
+from pegboard.quality import figures
 from pegboard.search.budget import qualified
 from pegboard.serve.web.moments import Moment, moment, took
 from pegboard.serve.web.paths import item_path
@@ -39,6 +40,8 @@ class RunsView(NamedTuple):
     rate: str
     mean: str
     last: tuple[RunLine, ...]
+    figures: Mapping[str, str]
+    """How good it is, as far as the board can tell."""
 
 
 class EventLine(NamedTuple):
@@ -84,7 +87,8 @@ class ServerView(NamedTuple):
     error: str
 
 
-def runs_of(board: Pegboard, item: Item) -> RunsView:
+def runs_of(board: Pegboard, entry: Entry) -> RunsView:
+    item = entry.item
     counts = board.store.runs.counts(item.id, item.namespace)
     recent = recent_runs(board.store, item, board.within, MOST_RUNS)
     rate = f"{counts.ok / counts.runs:.0%}" if counts.runs else ""
@@ -100,7 +104,7 @@ def runs_of(board: Pegboard, item: Item) -> RunsView:
         )
         for run in recent
     )
-    return RunsView(counts.runs, counts.ok, rate, mean, lines)
+    return RunsView(counts.runs, counts.ok, rate, mean, lines, figures(entry, counts))
 
 
 def events_of(found: Sequence[Happening]) -> tuple[EventLine, ...]:

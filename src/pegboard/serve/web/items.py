@@ -191,7 +191,7 @@ def view(visit: Visit, entry: Entry) -> ItemView:
         shelf=shelf_of(board, entry),
         files=facts.files_of(item),
         ties=facts.ties_of(board.curate.ties(entry)),
-        runs=facts.runs_of(board, item),
+        runs=facts.runs_of(board, entry),
         events=facts.events_of(board.store.curation.history(item.id, item.namespace)),
         embedding=embedding_of(entry),
         mark=etag(entry),

@@ -5,7 +5,7 @@ SELECT namespace, id, :version, min(:at, :now), :outcome, :seconds, :who FROM it
 WHERE namespace = :namespace AND id = :id;
 
 -- name: rate
--- Each caller counts with his last runs, and an item's author not at all: 0013_success.sql of the other store.
+-- Each caller counts with his last runs, and an item's author not at all: 0014_success.sql of the other store.
 WITH RECURSIVE callers (who) AS (
   SELECT min(who) FROM item_runs
   WHERE namespace = :namespace AND item_id = :id AND outcome IN ('ok', 'failed', 'timeout', 'killed')
