@@ -13,12 +13,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "serve" / "web")]
 
-from web_parts import CHROMIUM, FLAGS, make_board, nobody_at_home, serving  # noqa: E402
+from web_parts import (  # noqa: E402
+    CHROMIUM,
+    FLAGS,
+    make_board,
+    make_registry,
+    nobody_at_home,
+    serving,
+)
 
 LARGEST = 150_000
 """Bytes of a picture."""
@@ -52,6 +59,10 @@ def ask_first(page: Page) -> None:
     page.evaluate("document.getElementById('try').scrollIntoView({block: 'center'})")
 
 
+def to_versions(page: Page) -> None:
+    page.evaluate("document.getElementById('versions').scrollIntoView()")
+
+
 class Shot(NamedTuple):
     name: str
     path: str
@@ -77,33 +88,41 @@ SHOTS = (
 )
 
 
+OF_RELEASES = (
+    Shot("registry", "/ui/registry"),
+    Shot("versions", "/ui/items/tools:paper:fold_crane", to_versions),
+)
+
+
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
         with nobody_at_home(Path(scratch)):
-            board = make_board(Path(scratch))
+            boards = {make_board(Path(scratch)): SHOTS, make_registry(Path(scratch)): OF_RELEASES}
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS])
-        with serving(board) as url:
-            for shot in SHOTS:
-                width, height = shot.size
-                context = browser.new_context(
-                    base_url=url,
-                    viewport={"width": width, "height": height},
-                    color_scheme=shot.scheme,
-                )
-                page = context.new_page()
-                page.goto(shot.path)
-                shot.first(page)
-                file = folder / f"{shot.name}.png"
-                page.screenshot(path=file, animations="disabled")
-                context.close()
-                with Image.open(file) as picture:
-                    fewer = picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
-                fewer.save(file, optimize=True)
-                size = file.stat().st_size
-                print(f"{file} {size:,} bytes")
-                assert size <= LARGEST, f"{file} is too large for the documents"
+        for board, shots in boards.items():
+            with serving(board) as url:
+                for shot in shots:
+                    take(browser, url, shot, folder / f"{shot.name}.png")
         browser.close()
+
+
+def take(browser: Browser, url: str, shot: Shot, file: Path) -> None:
+    width, height = shot.size
+    context = browser.new_context(
+        base_url=url, viewport={"width": width, "height": height}, color_scheme=shot.scheme
+    )
+    page = context.new_page()
+    page.goto(shot.path)
+    shot.first(page)
+    page.screenshot(path=file, animations="disabled")
+    context.close()
+    with Image.open(file) as picture:
+        fewer = picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    fewer.save(file, optimize=True)
+    size = file.stat().st_size
+    print(f"{file} {size:,} bytes")
+    assert size <= LARGEST, f"{file} is too large for the documents"
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ class Curating:
         now; without it, the decision holds whatever the item has become.
         """
         entry = self.chosen(name) if isinstance(name, str) else name
-        wanted, signed = _admitted(edit), _word("by", by)
+        wanted, signed = _admitted(edit), word("by", by)
         in_vain = edit.active is True and entry.off_at is None and not entry.active
         if in_vain and expected in (None, etag(entry)):
             raise UsageError(f"{entry.item.id} was not switched off", _why_hidden(entry))
@@ -67,7 +67,7 @@ class Curating:
     def remove(self, name: str | Entry, by: str, expected: str | None = None) -> None:
         """Remove an item for good that was made on this board, if it is still what was expected."""
         entry = self.removable(name)
-        if not self._store.curation.remove(entry, _word("by", by), expected):
+        if not self._store.curation.remove(entry, word("by", by), expected):
             _still(entry.item.id, None)
         self._store.curation.resolve_links()
 
@@ -160,7 +160,7 @@ def _admitted(edit: Edit) -> Edit:
             raise UsageError(verdict.reason)
     if edit.reason and edit.active is not False:
         raise UsageError("there is a reason, but nothing is switched off", "leave it out")
-    return edit._replace(reason=_word("reason", edit.reason))
+    return edit._replace(reason=word("reason", edit.reason))
 
 
 def _each_once(tags: Sequence[str]) -> tuple[str, ...]:
@@ -170,7 +170,8 @@ def _each_once(tags: Sequence[str]) -> tuple[str, ...]:
     return found
 
 
-def _word(what: str, text: str) -> str:
+def word(what: str, text: str) -> str:
+    """The text, if it is short enough, and nothing in it is hidden from a reader."""
     if len(text) > LONGEST_WORD:
         raise UsageError(
             f"{what} has {len(text):,} characters; at most {LONGEST_WORD:,} are allowed"

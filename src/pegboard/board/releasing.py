@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from pegboard.board.bounds import Place
+from pegboard.board.curate import word
 from pegboard.board.describe import describe
 from pegboard.content import ItemFile, Version, VersionLine
 from pegboard.errors import ChangedMeanwhile, ItemAmbiguous, ItemNotFound, NotTrusted, UsageError
@@ -265,7 +266,7 @@ class Releasing:
 
     def yank(self, name: str, number: str, *, yanked: bool, reason: str, by: str) -> bool:
         """Take a version back, or take that back; says whether that changed anything."""
-        by = self._who or by
+        by, reason = self._who or by, word("reason", reason)
         for _ in range(TRIES):
             entry = self._published(name)
             item = entry.item
@@ -308,6 +309,8 @@ class Releasing:
         return found._replace(author=item.author)
 
     def decide(self, name: str, decision: Decision, by: str) -> Shelf:
+        word("owner", decision.owner or "")
+        word("replacement", decision.replacement or "")
         entry = self._published(name)
         if self._store.releases.decide(entry, decision, self._who or by) is None:
             raise ItemNotFound(f"{name} is gone")

@@ -193,7 +193,7 @@ class Running:
         lent = self.ways.lent
         if not self.shared or item.source != PUBLISHED or not (beyond := beyond_of(item, lent)):
             return None
-        said = f"{item.id} was not run: it asks for {beyond}, which a shared board gives no tool"
+        said = f"{item.id} was not run: where many call, no published tool is given {beyond}"
         hint = "pull it and run it in your own project; or allow a name: serve.author_secrets"
         return CallResult(Outcome.DENIED, error=f"{said}\n  {hint}")
 

@@ -17,7 +17,7 @@ from pegboard.gate.releases import Record, read_record
 from pegboard.gate.side_files import canonical
 from pegboard.releases import AuditLine, Decision
 from pegboard.remote.asking import Gateway, in_path, of_item
-from pegboard.remote.connection import Request
+from pegboard.remote.connection import Answered, Request
 from pegboard.remote.faults import error_of
 from pegboard.remote.items import whole_file
 
@@ -57,29 +57,26 @@ class RemoteReleasing:
         if visibility:
             body["visibility"] = visibility
         request = Request(
-            "POST", "/releases", body=body, seconds=PUBLISH_SECONDS, accepted=(409, 422, 503)
+            "POST", "/releases", body=body, seconds=PUBLISH_SECONDS, accepted=(409, 422)
         )
-        told = self._sent(request)
+        try:
+            told = self._in_turn(request).value
+        except (BoardUnreachable, TookTooLong) as error:
+            error.hint = f"{AGAIN}; {error.hint}" if error.hint else AGAIN
+            raise
         # The code of a problem stands where a refusal has its own.
-        if "status" in told and told.get("state") != "refused":
+        if isinstance(told, dict) and "status" in told and told.get("state") != "refused":
             raise error_of(_status(told), told)
         return self._gateway.value(Publication, told)
 
-    def _sent(self, request: Request) -> dict[str, object]:
-        """Once more where too many publish at the same time; nothing was begun then."""
-        told: object = {}
-        for left in reversed(range(TRIES)):
-            try:
-                told = self._gateway.ask(request).value
-            except (BoardUnreachable, TookTooLong) as error:
-                error.hint = f"{AGAIN}; {error.hint}" if error.hint else AGAIN
-                raise
-            if not isinstance(told, dict):
-                raise self._gateway.not_understood("the answer is no object")
-            if told.get("code") != BUSY or not left:
-                return told
+    def _in_turn(self, request: Request) -> Answered:
+        """Once more where too many want the same at a time; nothing was begun then."""
+        for _ in range(TRIES - 1):
+            answered = self._gateway.ask(request._replace(taken=(BUSY,)))
+            if answered.code != BUSY:
+                return answered
             self._wait(WAIT_SECONDS)
-        raise AssertionError("the last try always returns")
+        return self._gateway.ask(request)
 
     def shelf(self, name: str) -> Shelf:
         return self._gateway.value(Shelf, self._gateway.get(of_item(name, "/versions")))
@@ -88,7 +85,7 @@ class RemoteReleasing:
         """A version to be taken away, exactly as the gateway says that it is."""
         if count:
             path = of_item(name, f"/versions/{in_path(number)}/bundle")
-            bundle = self._gateway.ask(Request("GET", path, media=ZIP, seconds=PUBLISH_SECONDS))
+            bundle = self._in_turn(Request("GET", path, media=ZIP, seconds=PUBLISH_SECONDS))
             told = self._told(name, number)
             side_file = self._gateway.value(str, told.get("signature")).encode()
             content = bundle.value if isinstance(bundle.value, bytes) else b""

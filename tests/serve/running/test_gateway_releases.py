@@ -133,7 +133,7 @@ def test_downloads_have_a_bound_of_their_own(open_board, publisher):
         bundle = f"{PATH}/versions/latest/bundle"
         assert client.get(bundle).status_code == 200
         until(lambda: here.limits.in_hand[limits.Kind.BUNDLE] == 0, "the first is done")
-        here.limits.in_hand[limits.Kind.BUNDLE] = 4 * limits.BUNDLES
+        here.limits.in_hand[limits.Kind.BUNDLE] = 2 * limits.BUNDLES
         found = client.get(bundle)
         assert (found.status_code, found.json()["code"]) == (503, "busy")
         assert client.get(f"{PATH}/versions").status_code == 200

@@ -31,7 +31,7 @@ BUNDLE_SECONDS = 300.0
 BODIES = 16
 """Room for so many bodies of the largest size while they are being read."""
 BUNDLES = 4
-"""The same for bundles; so many are published at a time, and four times as many handed out."""
+"""The same for bundles; so many are published at a time, and twice as many handed out."""
 WAIT = 1
 """Seconds after which to try again, where nothing better is known."""
 
@@ -101,7 +101,7 @@ class Bounds(NamedTuple):
 
     def most(self, kind: Kind) -> int:
         """How many of its kind may be in hand."""
-        return {Kind.PUBLISH: BUNDLES, Kind.BUNDLE: 4 * BUNDLES}.get(kind, self.parallel)
+        return {Kind.PUBLISH: BUNDLES, Kind.BUNDLE: 2 * BUNDLES}.get(kind, self.parallel)
 
 
 class Limits:

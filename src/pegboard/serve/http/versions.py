@@ -1,6 +1,7 @@
 """The versions of an item: listed, one by one, to be taken away, and compared."""
 
 import re
+from functools import partial
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -105,7 +106,12 @@ def get_version(asked: Asked) -> Response:
     return reply(told)
 
 
-def get_bundle(asked: Asked) -> Response:
+async def get_bundle(asked: Asked) -> Response:
+    # Large files may lie far away: whoever asks for something else does not wait for them.
+    return await asked.threads.run_slow(partial(_bundle, asked))
+
+
+def _bundle(asked: Asked) -> Response:
     """Whoever asks only whether it is there, or has it already, takes nothing away."""
     shelf = shelf_of(asked)
     number = number_of(shelf, asked.path["version"])
@@ -185,7 +191,7 @@ ROUTES = (
             "/items/{id}/versions/{version}/bundle",
             "get_item_bundle",
             "A version that was published, as the ZIP archive that was signed.",
-            in_thread(get_bundle),
+            get_bundle,
             answer={"type": "string", "format": "binary"},
             media_type=ZIP,
             statuses=(200, 304),

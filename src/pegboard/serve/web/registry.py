@@ -6,13 +6,16 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from pegboard.board.listing import offered
+from pegboard.calls import Role
+from pegboard.gate.signatures import Trusted
 from pegboard.model import Item
 from pegboard.releases import Offer, Order, Wanted
 from pegboard.search.budget import clipped, qualified
 from pegboard.serve.http.registry import FURTHEST
-from pegboard.serve.web.facts import SignatureView, signature_of
+from pegboard.serve.web.facts import SignatureView
 from pegboard.serve.web.moments import Moment, moment
 from pegboard.serve.web.paths import item_path, quoted, with_query
+from pegboard.serve.web.signers import signers_of, worth
 from pegboard.serve.web.visits import Visit, page
 from pegboard.text import first_sentence
 
@@ -60,6 +63,7 @@ def show(visit: Visit) -> Response:
     found = offered(visit.board.store, wanted, visit.board.within)
     after = wanted.start + len(found.offers)
     more = bool(found.offers) and after < found.total
+    signers = signers_of(visit.board)
     return page(
         visit,
         "registry.html",
@@ -72,13 +76,13 @@ def show(visit: Visit) -> Response:
             Choice(label, "", _path(wanted._replace(order=order)), order is wanted.order)
             for order, label in ORDERS.items()
         ),
-        offers=tuple(map(_view, found.offers)),
+        offers=tuple(_view(each, signers) for each in found.offers),
         total=f"{found.total:,}",
         narrowed=wanted.category is not None or wanted.tag is not None,
         next=_path(wanted, start=after) if more else "",
         first=_path(wanted) if wanted.start else "",
         here=HERE,
-        audit=visit.caller.role.value == "admin",
+        audit=visit.may(Role.ADMIN),
     )
 
 
@@ -126,8 +130,9 @@ def _choosing(wanted: Wanted, name: str, value: str | None) -> Wanted:
     return wanted._replace(category=value) if name == "category" else wanted._replace(tag=value)
 
 
-def _view(offer: Offer) -> OfferView:
+def _view(offer: Offer, signers: Trusted | None) -> OfferView:
     item, entry = offer.entry.item, offer.entry
+    signer = item.signature.signer if item.signature else ""
     rate = entry.success_rate
     return OfferView(
         item_path(item.namespace, item.id),
@@ -138,7 +143,7 @@ def _view(offer: Offer) -> OfferView:
         offer.latest,
         moment(offer.published_at),
         item.author,
-        signature_of(item),
+        worth(signers, signer, item.namespace),
         item.deprecated,
         item.replacement,
         replacement_path(item),

@@ -6,7 +6,6 @@ from urllib.parse import quote
 from pegboard.app import Pegboard
 from pegboard.board.releasing import Shelf
 from pegboard.content import VersionLine
-from pegboard.errors import PegboardError
 from pegboard.gate.signatures import Trusted
 from pegboard.model import PUBLISHED, Entry
 from pegboard.search.budget import qualified
@@ -14,6 +13,7 @@ from pegboard.serve.web.facts import size_text
 from pegboard.serve.web.moments import Moment, moment
 from pegboard.serve.web.paths import quoted, with_query
 from pegboard.serve.web.registry import replacement_path
+from pegboard.serve.web.signers import signers_of, worth
 
 MOST_VERSIONS = 50
 
@@ -57,7 +57,7 @@ def shelf_of(board: Pegboard, entry: Entry) -> ShelfView | None:
         return None
     shelf = board.releases.shelf(f"{item.namespace}/{item.id}")
     shown = shelf.versions[:MOST_VERSIONS]
-    signers = _signers(board)
+    signers = signers_of(board)
     return ShelfView(
         shelf.author,
         shelf.visibility,
@@ -72,35 +72,18 @@ def shelf_of(board: Pegboard, entry: Entry) -> ShelfView | None:
     )
 
 
-def _signers(board: Pegboard) -> Trusted | None:
-    """None where the list cannot be read, which says nothing about anybody."""
-    try:
-        return board.releases.signers()
-    except PegboardError:
-        return None
-
-
 def _view(
     shelf: Shelf, line: VersionLine, before: VersionLine | None, signers: Trusted | None
 ) -> ReleaseView:
     place = f"/items/{quoted(shelf.reference)}/versions/{quote(line.number, safe='')}"
-    known = signers.get(line.signer) if signers is not None else None
-    state, tone = "trusted", "good"
-    if signers is None:
-        state, tone = "not checked", "warn"
-    elif known is None:
-        state, tone = "not trusted here", "bad"
-    elif known.revoked_at:
-        state, tone = "revoked", "bad"
-    elif not known.allows(shelf.namespace):
-        state, tone = f"not trusted for {shelf.namespace}", "bad"
+    signed = worth(signers, line.signer, shelf.namespace)
     return ReleaseView(
         number=line.number,
         at=moment(line.created_at),
         by=line.published_by,
-        signer=known.name if known else line.signer,
-        state=state,
-        tone=tone,
+        signer=signed.signer,
+        state=signed.said,
+        tone=signed.tone,
         changelog=line.changelog,
         latest=line.number == shelf.latest,
         back=moment(line.yanked_at),
