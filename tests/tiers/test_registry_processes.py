@@ -22,15 +22,26 @@ def run(person) -> str:
     return person.does("run", "greet", "--arg", "name=Ada").strip()
 
 
+def found(person) -> dict[str, str]:
+    """The version of each place where a search over all tiers finds the tool."""
+    said = ("search", "greet somebody by name", "--tier", "all", "--threshold", "0")
+    hits = person.tells(*said)["hits"]
+    [hit] = [each for each in hits if each["id"] == "tools:paper:greet"]
+    assert hit["signed"] == "trusted" or hit["tier"] == "project"
+    return {place["tier"]: place["version"] for place in hit["places"]}
+
+
 def test_published_by_one_found_pulled_and_run_by_all_and_changed_and_published_again(firm):
     ada, bob, eve = firm.people
     ada.write(GREET)
     told = ada.tells("publish", PATH, "--version", "1.0.0", "--changelog", "First.")
     assert (told["state"], told["latest"]) == ("published", "1.0.0")
     for person in (bob, eve):
+        assert found(person) == {"registry": "1.0.0"}
         [pulled] = person.tells("pull", "greet")["items"]
         assert (pulled["state"], pulled["reference"]) == ("pulled", REFERENCE)
         assert run(person) == "hello Ada"
+        assert found(person) == {"project": "1.0.0", "registry": "1.0.0"}
     bob.write(POLITE)
     code, _, err = bob.says("publish", PATH, "--version", "1.1.0")
     assert code != 0
@@ -38,6 +49,7 @@ def test_published_by_one_found_pulled_and_run_by_all_and_changed_and_published_
     ada.write(POLITE)
     ada.does("publish", PATH, "--version", "1.1.0")
     for person in (bob, eve):  # the next question already is answered with it
+        assert found(person)["registry"] == "1.1.0"
         shelf = person.tells("versions", REFERENCE)
         assert [each["number"] for each in shelf["versions"]] == ["1.1.0", "1.0.0"]
         assert shelf["latest"] == "1.1.0"
