@@ -99,6 +99,10 @@ DAMAGE = {
         "INSERT INTO item_terms (rowid, name) VALUES (77, 'ghost')",
         "the text index has row 77 without an item",
     ),
+    "wrongly_published": (
+        "UPDATE item_versions SET published_by = 'mia' WHERE item_key = 1",
+        "mcptools:mail:ready is not published, and its version 1.0.0 is",
+    ),
     "version_missing": (
         "DELETE FROM item_versions WHERE item_key = 1",
         "mcptools:mail:ready names version 1.0.0, which is not there",

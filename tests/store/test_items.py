@@ -104,6 +104,7 @@ CHANGES = {
     "links": (Link("uses", "mail:post"), Link("see also", "Ätna")),
     "permissions": (Permission(Access.READ, Resource.FILESYSTEM, "~/mail/**"),),
     "deprecated": True,
+    "replacement": "mcptools:mail:post",
     "version": VERSION,
     "signature": Signature("mia", "ed25519", "abc", "2030-01-01T00:00:00Z"),
 }

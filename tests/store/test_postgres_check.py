@@ -101,6 +101,10 @@ DAMAGE = {
         "DELETE FROM item_terms WHERE item_key = KEY('disabled')",
         "mcptools:mail:disabled cannot be found by all of its words",
     ),
+    "wrongly_published": (
+        "UPDATE item_versions SET published_by = 'mia' WHERE item_key = KEY('ready')",
+        "mcptools:mail:ready is not published, and its version 1.0.0 is",
+    ),
     "version_missing": (
         "DELETE FROM item_versions WHERE item_key = KEY('ready')",
         "mcptools:mail:ready names version 1.0.0, which is not there",

@@ -85,6 +85,7 @@ def test_functions_with_the_rights_of_the_owner_are_few_and_look_nowhere_else_fo
         "forget_old_runs",
         "item_by_id",
         "open_matching_keys",
+        "rate_item",
     ]
     for name, settings in rows:
         [path] = [each for each in settings or () if each.startswith("search_path=")]
