@@ -123,6 +123,7 @@ bench: $(VENV)/bench ## measure quality and speed; DATA=folder with retrieval/, 
 	$(BIN)/python benchmarks/openapi_ingest.py --data $(DATA)
 	$(BIN)/python benchmarks/typed_clients.py --data $(DATA)
 	PYTHONPATH=scripts $(BIN)/python benchmarks/postgres_quality.py --data $(DATA) --keep $(KEEP)
+	PYTHONPATH=scripts $(BIN)/python benchmarks/tiers.py --data $(DATA) --keep $(KEEP)
 	PYTHONPATH=scripts $(BIN)/python benchmarks/postgres_scale.py --data $(DATA)
 	PYTHONPATH=scripts $(BIN)/python benchmarks/postgres_workers.py
 	$(BIN)/python benchmarks/table.py

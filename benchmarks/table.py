@@ -288,6 +288,25 @@ def postgres_quality(result: Result) -> list[str]:
     return [*table(head, rows), "", *checks(apart)]
 
 
+def tiers(result: Result) -> list[str]:
+    ways = ("one board", "all tiers")
+    rows = [
+        [
+            name,
+            *(f"{row[way]['ndcg']:.3f}" for way in ways),
+            *(f"{row[way]['recall']:.3f}" for way in ways),
+            *(
+                f"{row[way]['median_ms'] / row['one board']['median_ms']:.1f}"
+                for way in ("all tiers", "registry down")
+            ),
+        ]
+        for name, row in result["sets"].items()
+    ]
+    head = ["set", *(f"{figure}, {way}" for figure in ("nDCG@10", "recall@5") for way in ways)]
+    head += ["time of all tiers / one board's", "the same, registry down"]
+    return [*table(head, rows), "", *checks(result)]
+
+
 def postgres_workers(result: Result) -> list[str]:
     times = {
         workers: sorted(run["seconds"] for run in runs) for workers, runs in result["runs"].items()
@@ -388,6 +407,7 @@ TABLES: dict[str, Callable[[Result], list[str]]] = {
     "tokens": tokens,
     "growth": growth,
     "postgres_quality": postgres_quality,
+    "tiers": tiers,
     "postgres_workers": postgres_workers,
     "indexing": ratios,
     "cold_start": cold_start,

@@ -63,7 +63,7 @@ LOADS_LATE = {
     "cli/releases.py": ("board",),
     "cli/running.py": ("board",),
     "board/reading.py": ("sources",),
-    "cli/serving.py": ("serve", "live", "remote"),
+    "cli/serving.py": ("serve", "live", "remote", "tiers"),
     "cli/typed.py": ("serve",),
     "cli/measuring.py": ("measure",),
     "cli/opening.py": ("remote",),

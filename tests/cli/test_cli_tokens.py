@@ -4,6 +4,8 @@ import time
 
 import pytest
 
+from pegboard.cli.shared import login_name
+
 DAY = 86_400
 
 
@@ -124,3 +126,11 @@ def test_without_a_board_there_is_nothing_to_make_a_token_for(pegboard):
     ran = pegboard("token", "new", "--role", "reader")
     assert ran.code == 4
     assert "pegboard init" in ran.err
+
+
+def test_who_made_and_who_ended_a_token_is_in_the_audit_log(pegboard, board, sql):
+    pegboard("token", "new", "--role", "reader", "--name", "robot")
+    pegboard("token", "revoke", "robot")
+    told = sql("SELECT who, action, detail FROM audit_log ORDER BY key")
+    said = ("new reader robot", "revoked robot")
+    assert [tuple(row) for row in told] == [(login_name(), "token", each) for each in said]

@@ -46,6 +46,7 @@ def make_token(
     namespaces: Sequence[str] = (),
     name: str = "",
     seconds: float | None = KEPT_SECONDS,
+    by: str = "",
 ) -> NewToken:
     """With `seconds` None it is good until it is revoked. Raises `UsageError`."""
     token_id = secrets.token_hex(ID_BYTES)
@@ -59,7 +60,7 @@ def make_token(
         now,
         None if seconds is None else now + seconds,
     )
-    if not store.tokens.add(KeptToken(token, _digest(text))):
+    if not store.tokens.add(KeptToken(token, _digest(text)), by):
         raise UsageError(
             f"there is a token named {token.name} already",
             f"take another name, or end it first: pegboard token revoke {token.name}",
@@ -86,14 +87,14 @@ def still_good(tokens: Tokens, token_id: str, now: float) -> Token | None:
     return kept.token if kept and not kept.token.expired(now) else None
 
 
-def revoke_token(store: Store, which: str) -> Token:
+def revoke_token(store: Store, which: str, by: str = "") -> Token:
     """By id or name. Raises `UsageError`."""
     found = [each for each in store.tokens.listed() if which in (each.id, each.name)]
     if not found:
         raise UsageError(
             f"there is no token {visible(which)[:LONGEST_NAME]}", "see them: pegboard token list"
         )
-    store.tokens.remove(found[0].id)
+    store.tokens.remove(found[0].id, by)
     return found[0]
 
 

@@ -111,8 +111,16 @@ def _served(profile: str, board: str | None) -> Iterator[Served]:
             yield Served(pegboard, str(place.folder), place.sync, place.watch)
     else:
         # A client that is set up before the board is made should find an empty one, not an error.
-        with Pegboard.open(board, create=board is None) as pegboard:
+        here = located(board=board)
+        kind = _tiered() if here.settings.search.tier != "local" else Pegboard
+        with kind.at(here, create=board is None) as pegboard:
             yield Served(pegboard)
+
+
+def _tiered() -> type[Pegboard]:
+    from pegboard.tiers.serving import TieredBoard  # with it comes an HTTP client
+
+    return TieredBoard
 
 
 @click.command()

@@ -8,7 +8,7 @@ import click
 from pegboard.app import Pegboard
 from pegboard.calls import Role
 from pegboard.cli import render
-from pegboard.cli.shared import command_options, notice
+from pegboard.cli.shared import command_options, login_name, notice
 from pegboard.errors import UsageError
 from pegboard.tokens import Token
 
@@ -50,7 +50,12 @@ def new_token(
     seconds = _seconds(expires)
     with Pegboard.open(board) as pegboard:
         made = make_token(
-            pegboard.store, Role(role), namespaces=namespaces, name=name, seconds=seconds
+            pegboard.store,
+            Role(role),
+            namespaces=namespaces,
+            name=name,
+            seconds=seconds,
+            by=login_name(),
         )
     if as_json:
         render.print_json({"token": made.text, **_facts(made.token)})
@@ -85,7 +90,7 @@ def end_token(which: str, board: str | None, as_json: bool) -> None:
     from pegboard.board.tokens import revoke_token
 
     with Pegboard.open(board) as pegboard:
-        ended = revoke_token(pegboard.store, which)
+        ended = revoke_token(pegboard.store, which, login_name())
     if as_json:
         render.print_json(_facts(ended))
     else:

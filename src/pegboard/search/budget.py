@@ -55,7 +55,8 @@ def tell(hit: Hit, detail: Detail) -> str:
         text = [line.rstrip() for line in prose(hit.description).strip().splitlines()]
     called = clipped(" ".join(hit.signature.split()), LONGEST_SIGNATURE)
     kind = "" if hit.kind is Kind.TOOL else f" {hit.kind}"
-    lines = [f"{name} ({as_score(hit.score)}){kind}", called, *text]
+    tier = f" {hit.tier}" if hit.tier else ""
+    lines = [f"{name} ({as_score(hit.score)}){kind}{tier}", called, *text]
     if hit.passage:
         found_in = clipped(" ".join(hit.passage.split()), LONGEST_SENTENCE)
         lines.append(f"found in: {found_in}")

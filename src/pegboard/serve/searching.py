@@ -122,6 +122,7 @@ _HIT = {
         "signature": {"type": "string"},
         "description": {"type": "string"},
         "kind": {"type": "string"},
+        "tier": {"type": "string"},
         "passage": {"type": "string"},
         "notes": {"type": "array", "items": {"type": "string"}},
         "like_it": {"type": "integer"},
@@ -261,6 +262,8 @@ def _remarks(hit: Hit) -> dict[str, object]:
     found: dict[str, object] = {}
     if hit.kind is not Kind.TOOL:
         found["kind"] = hit.kind.value
+    if hit.tier:
+        found["tier"] = hit.tier
     if hit.passage:
         found["passage"] = hit.passage
     if hit.notes:

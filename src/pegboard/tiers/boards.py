@@ -12,7 +12,7 @@ from pegboard.answers import TierState
 from pegboard.app import Pegboard, located
 from pegboard.board.patience import Overdue, Patience
 from pegboard.config import Located, Tier
-from pegboard.errors import PegboardError, UsageError
+from pegboard.errors import PegboardError, TookTooLong, UsageError
 from pegboard.settings import TIERS
 from pegboard.tiers.asking import Far, Lent, Once
 from pegboard.tiers.opening import (
@@ -93,7 +93,6 @@ class Boards:
 
         Raises what the board at hand raises and, where a tier is asked `alone`, if it is not there.
         """
-        patience = Patience(self.seconds)
         begun = {name: self._begin(name, work) for name in names if name != self.near}
         found: dict[str, R] = {}
         states: dict[str, TierState] = {}
@@ -105,6 +104,8 @@ class Boards:
                     each.give_up()
                 raise
             states[self.near] = TierState(self.near, "ok", seconds=seconds)
+        # From now on: what the board at hand takes, such as to load the model, is not their fault.
+        patience = Patience(self.seconds)
         for name, each in begun.items():
             if each.missing and alone:
                 raise each.missing
@@ -183,7 +184,8 @@ class _Begun(NamedTuple, Generic[R]):
             if not isinstance(error, PegboardError):
                 log.error("the %s tier failed", self.name, exc_info=error)
             said = error.message if isinstance(error, PegboardError) else type(error).__name__
-            return TierState(self.name, "down", error=said), None
+            state = "slow" if isinstance(error, TookTooLong) else "down"
+            return TierState(self.name, state, error=said), None
         answer = self.asked.result()
         return TierState(self.name, "ok", seconds=answer.seconds), answer
 
