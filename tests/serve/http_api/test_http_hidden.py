@@ -17,6 +17,9 @@ BODIES = {
     "SearchQuery": {"q": "a secret thing", "threshold": 0},
     "SourceBody": {"kind": "openapi", "url": "http://127.0.0.1:1/"},
     "CreateBody": {"manifest": {"tool_id": "x"}, "namespace": "team"},
+    "PublishBody": {"bundle": "UEs=", "signature": ""},
+    "YankBody": {"reason": "a secret reason"},
+    "DecisionBody": {"deprecated": True},
 }
 
 
@@ -29,7 +32,10 @@ def api(api, monkeypatch):
 
 def asked(route, name):
     path = route.path.replace("{id}", name).replace("{name}", "secret")
-    query = "?q=a%20secret%20thing&threshold=0" if route.query and "q" in needed(route) else ""
+    path = path.replace("{version}", "1.0.0")
+    named = needed(route) if route.query else []
+    query = "?q=a%20secret%20thing&threshold=0" if "q" in named else ""
+    query = "?from=1.0.0" if "from" in named else query
     body = BODIES[route.body.__name__] if route.body else None
     return route.method, path + query, body
 
