@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from pegboard import runners
-from pegboard.answers import Answer
+from pegboard.answers import Answer, Hit
 from pegboard.board.bounds import bounded, place_for, recent_runs, refuse_nonsense
 from pegboard.board.curate import Curating
 from pegboard.board.find import Ask, find
@@ -24,6 +24,7 @@ from pegboard.config import (
     allowed_file,
     embedders,
     find_settings,
+    keyring_folder,
     load,
     sealing_of,
     user_config_file,
@@ -232,7 +233,21 @@ class Pegboard(Upkeep):
         answer = self.share(self.caller, ask, model, patience, here)
         self.on_search(ask.mode, answer)
         notices = self._trouble(executable)
-        return answer._replace(notices=(*answer.notices, *notices))
+        hits = tuple(map(self._as_believed, answer.hits))
+        return answer._replace(hits=hits, notices=(*answer.notices, *notices))
+
+    def _as_believed(self, hit: Hit) -> Hit:
+        """What was signed with a key that was revoked since is marked, before it is judged anew."""
+        if not hit.signer or hit.signed in ("", "revoked") or hit.signer not in self._revoked():
+            return hit
+        notes = dict.fromkeys((*hit.notes, "signature not trusted"))
+        return hit._replace(signed="revoked", notes=tuple(notes))
+
+    def _revoked(self) -> frozenset[str]:
+        from pegboard.board.keyring import Keyring
+
+        known = Keyring(keyring_folder(self.settings)).trusted().values()
+        return frozenset(each.id for each in known if each.revoked_at)
 
     def find(self, ask: Ask, model: str | None = None, patience: Patience | None = None) -> Answer:
         """A search that is ready to be made: what is asked for is within what may be seen."""

@@ -2,7 +2,7 @@
 
 import math
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -362,7 +362,7 @@ def find_settings(found: SearchSettings) -> FindSettings:
     )
 
 
-def sealing_of(settings: Settings, tiers: Iterable[Tier]) -> "Sealing":
+def sealing_of(settings: Settings, tiers: Collection[Tier]) -> "Sealing":
     """By the strictest policy among those of the tiers."""
     from pegboard.board.keyring import Keyring  # a search needs none of this
     from pegboard.board.signing import Sealing
@@ -375,7 +375,8 @@ def sealing_of(settings: Settings, tiers: Iterable[Tier]) -> "Sealing":
         Tier.REGISTRY: trust.signatures_registry,
     }
     strictest = min((said[tier] for tier in tiers), key=SIGNATURES.index)
-    return Sealing(Keyring(keyring_folder(settings)), Policy(strictest))
+    pulled = Tier.REGISTRY not in tiers
+    return Sealing(Keyring(keyring_folder(settings)), Policy(strictest), pulled=pulled)
 
 
 def embedders(

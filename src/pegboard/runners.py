@@ -70,6 +70,7 @@ def make_running(
         look_up=lambda name: environ.get(name) or keyring.look_up(name),
         api_secrets=api_secrets,
         is_signed=partial(_is_signed, keyring_folder(settings)),
+        disowned=partial(_disowned, keyring_folder(settings)),
         parallel=settings.run.parallel,
         lent=settings.serve.lent,
     )
@@ -88,6 +89,16 @@ def _is_signed(keys: Path, entry: Entry) -> bool:
 
     verdict = verify_entry(entry, Keyring(keys).trusted())
     return verdict.state is State.TRUSTED and is_as_written(entry.item)
+
+
+def _disowned(keys: Path, entry: Entry) -> str:
+    """By the list of trusted keys as it is now."""
+    from pegboard.board.keyring import Keyring
+    from pegboard.board.signing import verify_entry
+    from pegboard.gate.signatures import NEVER
+
+    verdict = verify_entry(entry, Keyring(keys).trusted())
+    return verdict.reason if verdict.state in NEVER else ""
 
 
 def _rules(settings: RunSettings, tiers: tuple[Tier, ...]) -> "Rules":

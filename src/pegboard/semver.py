@@ -25,7 +25,10 @@ _PARTIAL = re.compile(
 )
 _COMPARATOR = re.compile(r"(\^|~>?|>=|<=|>|<|=|)\s*([^\s<>=^~|]+)")
 _HYPHEN = re.compile(r"\s*(\S+)\s+-\s+(\S+)\s*")
-_RANGED = re.compile(r"(.+)@((?:[\^~<>=v*xX]|[0-9]).*)")
+
+
+_BEGINNINGS = frozenset("^~<>=v*xX0123456789")
+"""Of a range that stands behind a name."""
 
 
 class Number(NamedTuple):
@@ -130,10 +133,10 @@ def parse_range(text: str) -> Range | None:
 
 def split(text: str) -> tuple[str, str]:
     """`name@^1.2` as its two parts; what has no range behind an @ is a name as a whole."""
-    found = _RANGED.fullmatch(text)
-    if found is None or parse_range(found[2]) is None:
+    name, at, range_ = text.rpartition("@")
+    if not at or not name or range_[:1] not in _BEGINNINGS or parse_range(range_) is None:
         return text, ""
-    return found[1], found[2]
+    return name, range_
 
 
 def _way(text: str) -> tuple[_Bound, ...] | None:

@@ -25,6 +25,7 @@ from pegboard.errors import NotAllowed, UsageError
 from pegboard.gate.admission import admit
 from pegboard.model import (
     DEFAULT_NAMESPACE,
+    PUBLISHED,
     Entry,
     Filters,
     Fingerprint,
@@ -93,6 +94,11 @@ class Upkeep:
         return self.store.ledger.sources()
 
     def remove_source(self, name: str) -> None:
+        if name == PUBLISHED:
+            raise UsageError(
+                "what was published is not removed: others rely on it",
+                "take versions back with: pegboard yank ID VERSION",
+            )
         if not self.store.ledger.remove_source(name):
             raise adding.no_source(self.store, name)
 

@@ -8,7 +8,16 @@ from pegboard.curation import KEEP, Edit, Happening, LooseLink, Tie, etag
 from pegboard.errors import ItemNotFound, UsageError
 from pegboard.gate.admission import admit
 from pegboard.gate.characters import first_forbidden
-from pegboard.model import CREATED, Candidate, Drift, Entry, Fingerprint, ItemId, Rejection
+from pegboard.model import (
+    CREATED,
+    PUBLISHED,
+    Candidate,
+    Drift,
+    Entry,
+    Fingerprint,
+    ItemId,
+    Rejection,
+)
 from pegboard.ports import Store
 from pegboard.runs import RunCounts
 from pegboard.search.budget import qualified
@@ -75,6 +84,12 @@ class Curating:
         """The item, unless a source would bring it back."""
         entry = self.chosen(name) if isinstance(name, str) else name
         item = entry.item
+        if item.source == PUBLISHED:
+            name = qualified(item.namespace, item.id)
+            raise UsageError(
+                f"{item.id} was published, and is not removed: others rely on it",
+                f"take its versions back: pegboard yank {name} VERSION; or: pegboard deprecate",
+            )
         if item.source != CREATED:
             raise UsageError(
                 f"{item.id} comes from source {item.source!r}, which would bring it back",

@@ -76,10 +76,10 @@ def replace(path: Path, content: bytes, mode: int = 0o600) -> None:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def locked(path: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
     """Alone among processes and threads; the system lets go of it when a process dies."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _PLAIN, 0o600)
-    deadline = time.monotonic() + LOCK_SECONDS
+    deadline = time.monotonic() + seconds
     try:
         while not taken(descriptor):
             if time.monotonic() > deadline:

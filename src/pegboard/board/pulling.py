@@ -4,20 +4,21 @@ Everything is fetched and checked before the first file is written. Whoever is k
 leaves each item as it was or as it becomes, and the next pull goes on from there.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from pegboard.board.locking import Locked, sums
 from pegboard.board.merging import merged
-from pegboard.board.releasing import Parcel, Shelf, best, released
+from pegboard.board.releasing import Parcel, Shelf, released
 from pegboard.board.unpacking import Standing, standing
 from pegboard.content import ItemFile
 from pegboard.errors import ItemNotFound, NotTrusted, UsageError
 from pegboard.gate.refusal import Refused
-from pegboard.gate.releases import Record, unpack
+from pegboard.gate.releases import Record, split_reference, unpack
 from pegboard.gate.signatures import Seal
-from pegboard.semver import ANY, is_early, parse, precedence
+from pegboard.model import DEFAULT_NAMESPACE
+from pegboard.semver import ANY, is_early, parse, parse_range, precedence
 
 MOST_ROUNDS = 200
 """Times that a version is chosen before it is given up that all fit together."""
@@ -81,27 +82,37 @@ class Fetching:
         self._parcels: dict[tuple[str, str], Got] = {}
 
     def all(self, wants: Sequence[Want]) -> list[Got]:
-        """What is needed comes before what needs it."""
+        """What is needed comes before what needs it.
+
+        Versions are chosen by all who want them, and what they need changes who wants what; so it
+        is done again until nothing changes.
+        """
         chosen: dict[str, Got] = {}
-        ahead = list(wants)
         for _ in range(MOST_ROUNDS):
-            if not ahead:
-                return [*reversed(chosen.values())]
-            want = ahead.pop(0)
-            shelf = self._shelf(want.name)
-            reference = shelf.reference
-            self._wants.setdefault(reference, []).append(want)
-            number = self._number(shelf)
-            before = chosen.pop(reference, None)
-            if before is not None and before.record.version == number:
-                chosen[reference] = before
-                continue
-            got = self._fetched(shelf, number)
-            chosen[reference] = got
-            ahead += [
-                Want(name, range_, by=reference) for name, range_ in got.locked.requires.items()
+            needs = [
+                Want(name, range_, by=reference)
+                for reference, got in chosen.items()
+                for name, range_ in got.locked.requires.items()
             ]
+            self._wants = {}
+            for want in (*wants, *needs):
+                self._wants.setdefault(self._shelf(want.name).reference, []).append(want)
+            found = {
+                reference: self._fetched(self._shelf(reference), self._number(reference))
+                for reference in self._wants
+            }
+            if found == chosen:
+                return [self._asked_for(each) for each in _in_order(chosen)]
+            chosen = found
         raise UsageError("what these items need never fits together", "ask for exact versions")
+
+    def _asked_for(self, got: Got) -> Got:
+        """With what a person asked for, now or before."""
+        reference = got.record.reference
+        kept = self._lock.get(reference)
+        direct = [want.range or ANY for want in self._wants[reference] if not want.by]
+        range_ = direct[-1] if direct else kept.range if kept else ""
+        return got._replace(locked=got.locked._replace(range=range_))
 
     def as_locked(self) -> list[Got]:
         """Exactly what the lock file says, whatever else there is by now."""
@@ -114,6 +125,7 @@ class Fetching:
     def _shelf(self, name: str) -> Shelf:
         if name not in self._shelves:
             found = self._registry.shelf(name)
+            _refuse_another(name, found)
             if not found.published:
                 raise UsageError(
                     f"{found.reference} hangs on the registry and was not published there",
@@ -122,42 +134,35 @@ class Fetching:
             self._shelves[name] = self._shelves[found.reference] = found
         return self._shelves[name]
 
-    def _number(self, shelf: Shelf) -> str:
+    def _number(self, reference: str) -> str:
         """The version that fits all who want this item."""
-        wants = self._wants[shelf.reference]
+        shelf, wants = self._shelf(reference), self._wants[reference]
         for want in wants:
             if want.exact and want.range in {each.number for each in shelf.versions}:
                 self._refuse_unfit(shelf, want.range)
                 return want.range
         early = any(want.early for want in wants)
-        ranges = " ".join(dict.fromkeys(want.range or ANY for want in wants))
-        kept = self._lock.get(shelf.reference)
-        if kept and all(want.by for want in wants) and self._fits(shelf, kept.version, early):
+        able = [each.number for each in shelf.versions if each.yanked_at is None]
+        for text in dict.fromkeys(want.range or ANY for want in wants):
+            wanted = parse_range(text)
+            able = [each for each in able if wanted and wanted.allows(each, early=early)]
+        kept = self._lock.get(reference)
+        if kept and kept.version in able and all(want.by for want in wants):
             return kept.version
-        able = [each for each in shelf.versions if self._fits(shelf, each.number, early)]
         if not able:
-            raise self._nothing(shelf, ranges, early)
-        number = max((each.number for each in able), key=precedence)
+            raise self._nothing(shelf, early)
+        number = max(able, key=precedence)
         self._refuse_older(shelf, number, kept)
         return number
 
-    def _fits(self, shelf: Shelf, number: str, early: bool) -> bool:
-        line = next((each for each in shelf.versions if each.number == number), None)
-        if line is None or line.yanked_at is not None:
-            return False
-        single = shelf._replace(versions=(line,))
-        wants = self._wants[shelf.reference]
-        return all(best(single, want.range or ANY, early=early) for want in wants)
-
     def _refuse_unfit(self, shelf: Shelf, number: str) -> None:
-        line = next(each for each in shelf.versions if each.number == number)
-        single = shelf._replace(versions=(line._replace(yanked_at=None),))
         for want in self._wants[shelf.reference]:
-            if best(single, want.range or ANY, early=True) is None:
+            wanted = parse_range(want.range or ANY)
+            if wanted is None or not wanted.allows(number, early=True):
                 whose = want.by or "you"
                 raise UsageError(f"{whose} asked for {shelf.reference}@{want.range}, not {number}")
 
-    def _nothing(self, shelf: Shelf, ranges: str, early: bool) -> ItemNotFound:
+    def _nothing(self, shelf: Shelf, early: bool) -> ItemNotFound:
         there = [each.number for each in shelf.versions if each.yanked_at is None]
         asked = ", ".join(
             f"{want.by or 'you'}: {want.range or ANY}" for want in self._wants[shelf.reference]
@@ -215,13 +220,11 @@ class Fetching:
                 f" {kept.bundle[:12]}…, and now it is {parcel.sha256[:12]}…",
                 "a version never changes; ask whoever runs the registry",
             )
-        direct = [want.range for want in self._wants[shelf.reference] if not want.by]
-        asked = (direct[-1] or ANY) if direct else (kept.range if kept else "")
         needs = {self._needed(need.id, record.namespace): need.range for need in record.requires}
         listed = {file.path: file for file in files}
         locked = Locked(
             version=number,
-            range=like.range if like else asked,
+            range=like.range if like else "",
             bundle=parcel.sha256,
             signer=item.signature.signer if item.signature else "",
             path=record.path,
@@ -237,17 +240,37 @@ class Fetching:
             notes.append(f"{what}: its signature is not trusted ({item.signature.state})")
         return Got(record, listed, parcel.side_file, locked, tuple(notes))
 
-    def _needed(self, name: str, namespace: str) -> str:
-        """As whoever needs it would find it: in the same namespace first."""
-        if name in self._shelves:
-            return self._shelves[name].reference
-        ways: Iterable[str] = (f"{namespace}/{name}", name) if ":" in name else (name,)
-        for way in ways:
+    def _needed(self, item_id: str, namespace: str) -> str:
+        """As whoever needs it would find it: in the same namespace, else in `public`."""
+        for each in dict.fromkeys((namespace, DEFAULT_NAMESPACE)):
             try:
-                return self._shelf(way).reference
+                return self._shelf(f"{each}/{item_id}").reference
             except ItemNotFound as error:
                 missing = error
-        raise ItemNotFound(f"{name} is needed, and not there: {missing.message}", missing.hint)
+        raise ItemNotFound(f"{item_id} is needed, and not there: {missing.message}", missing.hint)
+
+
+def _refuse_another(name: str, found: Shelf) -> None:
+    """Whoever is asked for one item does not choose another."""
+    namespace, item_id = split_reference(name)
+    if ":" in name and (found.id != item_id or namespace not in ("", found.namespace)):
+        raise NotTrusted(f"{name} was asked for, and the registry answers with {found.reference}")
+
+
+def _in_order(chosen: Mapping[str, Got]) -> list[Got]:
+    """What is needed before what needs it; a circle is cut somewhere."""
+    done: dict[str, Got] = {}
+    begun: set[str] = set()
+    ahead = [(reference, False) for reference in reversed(list(chosen))]
+    while ahead:
+        reference, complete = ahead.pop()
+        if complete:
+            done[reference] = chosen[reference]
+        elif reference not in begun:
+            begun.add(reference)
+            ahead.append((reference, True))
+            ahead += [(each, False) for each in chosen[reference].locked.requires]
+    return list(done.values())
 
 
 class Comparing(NamedTuple):

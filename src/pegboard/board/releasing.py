@@ -102,7 +102,11 @@ def released(record: Record, files: Sequence[ItemFile], side_file: bytes, seal: 
     typed = tuple(make_file(f.path, f.content, executable=f.executable) for f in files)
     read = read_at(record.path, record.folder, typed)
     if read is None:
-        raise Refused("bad_bundle", f"{record.path} is not what its files are")
+        raise Refused(
+            "bad_bundle",
+            f"its files are not what a folder at {record.path} would be read as: something is"
+            " missing, hidden, a cache, or a signature of its own",
+        )
     try:
         candidate = candidate_of(read, PUBLISHED, record.namespace)
     except Unfit as unfit:

@@ -17,7 +17,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pegboard.board.beyond import beyond_of
+from pegboard.board.beyond import taken_back, withheld
 from pegboard.board.follow import followed
 from pegboard.board.versions import found
 from pegboard.calls import Asker, Caller, CallResult, OnProgress, Outcome, Role
@@ -73,6 +73,8 @@ class Ways:
     """Names of the secrets with which a service is asked."""
     is_signed: Callable[[Entry], bool]
     """Whether its signature is good, now and to whoever runs this."""
+    disowned: Callable[[Entry], str] = lambda entry: ""
+    """Why a published item is run no more, whatever anybody says: its key was revoked."""
     parallel: int = 8
     lent: frozenset[str] = frozenset()
     """Secrets and variables that tools may have which others than the owner put on the board."""
@@ -183,26 +185,24 @@ class Running:
             return call
         as_asked = item is entry.item or bool(item.version and item.version.release)
         signed = as_asked and self.ways.is_signed(entry._replace(item=item))
-        call.verdict = judge(item, self.ways.rules, signed=signed, agent=asker.agent)
-        call.end = self._not_given(item) or self._refused(call, call.verdict)
-        call.note = self._taken_back(item) if item is not entry.item else ""
+        granted = signed and not (self.shared and item.source == PUBLISHED)
+        call.verdict = judge(
+            item, self.ways.rules, signed=signed, agent=asker.agent, granted=granted
+        )
+        call.end = self._withheld(entry._replace(item=item)) or self._refused(call, call.verdict)
+        call.note = taken_back(self.store, item) if item is not entry.item else ""
         return call
 
-    def _not_given(self, item: Item) -> CallResult | None:
-        """Who signed a tool vouches for it, and not for what others would let it have."""
-        lent = self.ways.lent
-        if not self.shared or item.source != PUBLISHED or not (beyond := beyond_of(item, lent)):
+    def _withheld(self, entry: Entry) -> CallResult | None:
+        """Why a published tool is not run here, whoever is asked and whoever signed it."""
+        if entry.item.source != PUBLISHED:
             return None
-        said = f"{item.id} was not run: where many call, no published tool is given {beyond}"
-        hint = "pull it and run it in your own project; or allow a name: serve.author_secrets"
-        return CallResult(Outcome.DENIED, error=f"{said}\n  {hint}")
-
-    def _taken_back(self, item: Item) -> str:
-        number = item.version.version if item.version else ""
-        lines = self.store.items.versions(item.id, item.namespace)
-        back = next((each for each in lines if each.number == number and each.yanked_at), None)
-        why = f": {back.yank_reason}" if back and back.yank_reason else ""
-        return f"version {number} was taken back{why}" if back else ""
+        rules, lent = self.ways.rules, self.ways.lent
+        why = self.ways.disowned(entry)
+        if not why and self.shared:
+            why = withheld(entry.item, lent, in_project=rules.in_project)
+        said = f"{entry.item.id} was not run: {why}"
+        return CallResult(Outcome.DENIED, error=said) if why else None
 
     def _refused(self, call: Call, verdict: Verdict) -> CallResult | None:
         """Why a call is not made, whoever is asked."""

@@ -49,13 +49,14 @@ class Sealing:
     The list of trusted keys is read once, when something that can be signed comes by.
     """
 
-    def __init__(self, keyring: Keyring, policy: Policy) -> None:
+    def __init__(self, keyring: Keyring, policy: Policy, *, pulled: bool = False) -> None:
         self._keyring = keyring
         self._policy = policy
+        self._pulled = pulled
 
     @cached_property
     def seal(self) -> Seal:
-        return Seal(self._policy, self._keyring.trusted(), time.time())
+        return Seal(self._policy, self._keyring.trusted(), time.time(), self._pulled)
 
     def __call__(self, candidate: Candidate) -> Item | Rejection:
         verdict = admit(candidate, seal=self.seal.judge if is_signable(candidate) else None)
@@ -185,7 +186,7 @@ def sign(keyring: Keyring, found: Found, key: str | None, days: int | None) -> S
 
 
 def verify(found: Found, trusted: Trusted) -> Verdict:
-    return check(found.signature, found.item, found.files, trusted, time.time())
+    return check(found.signature, found.item, found.files, trusted, time.time(), pulled=True)
 
 
 def verify_entry(entry: Entry, trusted: Trusted) -> Verdict:
@@ -198,7 +199,7 @@ def verify_entry(entry: Entry, trusted: Trusted) -> Verdict:
         return Verdict(State.UNSIGNED, "it came without a signature")
     files = version.files if version else ()
     if version is not None and version.side_file:
-        return check(version.side_file.encode(), item, files, trusted, time.time())
+        return check(version.side_file.encode(), item, files, trusted, time.time(), pulled=True)
     return check_kept(item.signature, item, files, trusted, time.time())
 
 

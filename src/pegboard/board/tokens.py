@@ -16,6 +16,7 @@ from pegboard.errors import UsageError
 from pegboard.gate.characters import first_forbidden, visible
 from pegboard.gate.namespaces import NAMESPACE_RULE, is_namespace
 from pegboard.ports import Store
+from pegboard.releases import TEAM
 from pegboard.tokens import KeptToken, Token, Tokens
 
 PREFIX = "pegb_"
@@ -111,7 +112,7 @@ def _checked_name(name: str) -> str:
         raise UsageError(f"the name contains {forbidden}, which a reader cannot see", "remove it")
     if name != " ".join(name.split()):
         raise UsageError(f"{name!r} is no name", "leave out space around it, tabs and line breaks")
-    if name in TAKEN or _ID.fullmatch(name):
+    if name in TAKEN or _ID.fullmatch(name) or name.startswith(TEAM):
         raise UsageError(f"{name} is no name for a token, it means something else", "take another")
     return name
 

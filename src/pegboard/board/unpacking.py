@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from pegboard.board.private_files import replace
 from pegboard.content import ItemFile
 from pegboard.errors import UsageError
 from pegboard.sources.folder import LAYOUTS, SIDE
-from pegboard.sources.folder_bundle import PartUnreadable, make_file, read_bundle
+from pegboard.sources.folder_bundle import PartUnreadable, is_part, make_file, read_bundle
 from pegboard.sources.tree import Tree, Unfit
 
 MOST_BYTES = 20_000_000
@@ -100,8 +100,7 @@ def _put_folder(
     place: Path, document: str, files: Mapping[str, ItemFile], side_file: bytes
 ) -> None:
     new, old = place.with_name(f".{place.name}{_NEW}"), place.with_name(f".{place.name}{_OLD}")
-    for left in (new, old):
-        shutil.rmtree(left, ignore_errors=True)
+    shutil.rmtree(new, ignore_errors=True)
     new.mkdir()
     for file in files.values():
         target = new / file.path
@@ -110,34 +109,51 @@ def _put_folder(
     if side_file:
         replace(new / f"{document}{SIDE}", side_file, 0o666)
     if place.exists():
-        _keep_others(place, new)
         place.rename(old)
     new.rename(place)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def _keep_others(place: Path, new: Path) -> None:
-    """What is no part of an item, such as hidden files, stays where it was."""
-    for each in place.iterdir():
-        if each.name.startswith(".") and not (new / each.name).exists():
-            if each.is_dir() and not each.is_symlink():
-                shutil.copytree(each, new / each.name, symlinks=True)
-            else:
-                shutil.copy2(each, new / each.name, follow_symlinks=False)
+    _recover(place)
 
 
 def _recover(place: Path) -> None:
-    """After a pull that was killed: the old folder comes back, if no new one is there."""
+    """The end of every replacement, also of one that was killed: the old folder goes.
+
+    What is no part of an item, such as hidden files, caches and backups, is the person's own: it
+    comes along. If there is no new folder, the old one comes back.
+    """
     old = place.with_name(f".{place.name}{_OLD}")
-    if old.is_dir() and not os.path.lexists(place):
+    if not old.is_dir():
+        return
+    if not os.path.lexists(place):
         old.rename(place)
+        return
+    for path in _left_in(old, ""):
+        target = place / path
+        if not os.path.lexists(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            (old / path).rename(target)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _left_in(folder: Path, prefix: str) -> Iterator[str]:
+    """What does not belong to the item, each as high up as can be."""
+    for each in sorted((folder / prefix).iterdir()):
+        path = f"{prefix}{each.name}"
+        if not is_part(path):
+            yield path
+        elif each.is_dir() and not each.is_symlink():
+            yield from _left_in(folder, f"{path}/")
 
 
 def _inside(root: Path, path: str) -> Path:
-    """The place, if no link leads out of the root on the way."""
-    place = root
-    for part in path.split("/")[:-1]:
+    """The place, if no link leads out of the root on the way, and no item lies around it."""
+    layout, *above, last = path.split("/")
+    document, place = LAYOUTS[layout].document, root
+    for depth, part in enumerate(("", layout, *above)):
         place /= part
         if place.is_symlink():
             raise UsageError(f"{place} is a link, and nothing is unpacked through one")
-    return place / path.split("/")[-1]
+        if depth > 1 and document and os.path.lexists(place / document):
+            raise UsageError(
+                f"{path} would lie inside of another item, {place}", "rename or remove that first"
+            )
+    return place / last

@@ -66,10 +66,10 @@ def versions(item: str, registry: str | None, board: str | None, as_json: bool) 
 
 def _print_shelf(shelf: "Shelf") -> None:
     owner = f", of {shelf.author}" if shelf.author else ""
-    click.echo(f"{shelf.reference}  {shelf.visibility}{owner}")
+    click.echo(visible(f"{shelf.reference}  {shelf.visibility}{owner}"))
     if shelf.deprecated:
         instead = f"; use {shelf.replacement} instead" if shelf.replacement else ""
-        click.echo(f"deprecated{instead}")
+        click.echo(visible(f"deprecated{instead}"))
     if not shelf.versions:
         click.echo("its source keeps no versions")
     for line in shelf.versions:

@@ -78,25 +78,32 @@ class Verdict(NamedTuple):
         return ", ".join(dict.fromkeys(each.setting for each in self.reasons))
 
 
-def judge(item: Item, rules: Rules, *, signed: bool, agent: bool) -> Verdict:
-    """`signed` says that the item has a signature which was found good just now."""
+def judge(
+    item: Item, rules: Rules, *, signed: bool, agent: bool, granted: bool | None = None
+) -> Verdict:
+    """`signed` says that the item has a signature which was found good just now.
+
+    Whoever signed it vouches for what it wishes as well, unless `granted` says otherwise.
+    """
     created = item.source == CREATED and not signed
     sandboxing = Sandboxing.REQUIRE if created else rules.sandboxing
-    found = _reasons(item, rules, signed=signed, created=created, agent=agent)
+    granted = signed if granted is None else granted
+    found = _reasons(item, rules, (signed, granted), created=created, agent=agent)
     against = tuple(each for each in found if each.decision is not Decision.ALLOW)
     return Verdict(against, sandboxing)
 
 
 def _reasons(
-    item: Item, rules: Rules, *, signed: bool, created: bool, agent: bool
+    item: Item, rules: Rules, vouched: tuple[bool, bool], *, created: bool, agent: bool
 ) -> Iterator[Reason]:
+    signed, granted = vouched
     if created:
         yield Reason(rules.created, "an agent made it, and nobody signed it", "run.created")
     elif not signed and item.tool_type in PROCESSES:
         yield Reason(rules.unsigned, "nobody signed it", rules.unsigned_setting)
     if is_destructive(item):
         yield Reason(rules.destructive, "it can destroy something", "run.destructive")
-    if not signed:
+    if not granted:
         for wish in wishes(item, created=created, in_project=rules.in_project):
             yield Reason(rules.permissions, f"it wants {wish}", "run.permissions")
     if agent:

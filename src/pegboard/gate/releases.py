@@ -30,6 +30,7 @@ FORMAT = 1
 RECORD = "pegboard.json"
 FILES = "files/"
 MOST_RECORD = 200_000
+MOST_CHANGELOG = 10_000
 OVERHEAD = 400_000
 """Bytes that an archive may have beside its files and its record."""
 
@@ -289,7 +290,24 @@ def check_record(record: Record) -> None:
         raise _refused(
             "bad_record", f"its id is {shown(record.id)}, and its path {shown(record.path)}"
         )
+    if any(part.startswith((".", "_")) or ":" in part for part in record.path.split("/")):
+        raise _refused("bad_path", f"{shown(record.path)} has a name in it that no folder offers")
+    _check_texts(record)
+
+
+def _check_texts(record: Record) -> None:
+    if len(record.changelog) > MOST_CHANGELOG:
+        raise _refused("too_large", f"its changelog has more than {MOST_CHANGELOG:,} characters")
+    texts = (record.changelog, *(need.id for need in record.requires))
+    if bad := next(filter(None, map(first_forbidden, texts)), ""):
+        raise _refused("hidden_characters", f"its record has {bad} in it; remove that")
     for need in record.requires:
+        if split_reference(need.id)[0] or need.id.count(":") != 2:
+            raise _refused(
+                "bad_range",
+                f"it needs {shown(need.id)} in certain versions; give the whole id of that item,"
+                " such as tools:paper:print",
+            )
         if parse_range(need.range) is None:
             raise _refused(
                 "bad_range", f"it needs {shown(need.id)} in {shown(need.range)}, which is no range"

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from pegboard.content import ItemFile
 from pegboard.gate.refusal import Refused
 from pegboard.model import Item
+from pegboard.semver import parse
 
 ALGORITHM = "ed25519"
 FORMAT = 1
@@ -191,6 +192,11 @@ def _refuse_nonsense(found: SideFile) -> None:
         raise _unusable("its expires_at is not after its signed_at")
     if claim.expires_at and not is_moment(claim.expires_at):
         raise _unusable("its expires_at is no time such as 2030-01-31T12:00:00Z")
+    if bool(claim.version) != bool(claim.release):
+        raise _unusable("it has a version or a release, and not both")
+    number = parse(claim.version)
+    if claim.version and (str(number) != claim.version or not _SHA256.fullmatch(claim.release)):
+        raise _unusable("its version or its release is none")
     if claim.content != content_hash(found.sums):
         raise _unusable("its list of files is not what was signed")
 

@@ -28,7 +28,7 @@ from pegboard.gate.side_files import (
     sums,
 )
 from pegboard.gate.versions import UNNUMBERED
-from pegboard.model import Candidate, Form, Item
+from pegboard.model import DEFAULT_NAMESPACE, Candidate, Form, Item
 
 GRACE_SECONDS = 300
 """So far may the clock of a signer be ahead."""
@@ -117,9 +117,18 @@ def is_namespace_pattern(text: str) -> bool:
 
 
 def check(
-    side_file: bytes, item: Item, files: Sequence[ItemFile], trusted: Trusted, now: float
+    side_file: bytes,
+    item: Item,
+    files: Sequence[ItemFile],
+    trusted: Trusted,
+    now: float,
+    *,
+    pulled: bool = False,
 ) -> Verdict:
-    """Whether the signature beside an item is that of a trusted signer for exactly this item."""
+    """Whether the signature beside an item is that of a trusted signer for exactly this item.
+
+    With `pulled`, also that of a release for another namespace, from where it was taken.
+    """
     if not side_file:
         return Verdict(State.UNSIGNED, "it is not signed; sign it with: pegboard sign")
     try:
@@ -128,7 +137,7 @@ def check(
         return Verdict(State.INVALID, f"its signature cannot be used: {refused.reason}")
     if differs := _difference(found.sums, sums(files)):
         return _verdict(State.CHANGED, f"{differs}; if that is right, sign it again", found)
-    if other := _other_item(found.claim, item):
+    if other := _other_item(found.claim, item, pulled):
         return _verdict(State.INVALID, other, found)
     known = trusted.get(found.claim.signer)
     # A key of the side file's own tells nothing of who signed, only that nothing changed since.
@@ -235,11 +244,15 @@ def _verifies(public_key: bytes, value: bytes, claim: Claim) -> bool:
     return True
 
 
-def _other_item(claim: Claim, item: Item) -> str:
-    """A release is what it is wherever it was pulled to: it keeps the namespace it was made for."""
+def _other_item(claim: Claim, item: Item, pulled: bool) -> str:
+    """A release that was pulled keeps the namespace it was made for, where nothing else is meant.
+
+    A folder whose items hang in a namespace that somebody chose is held to that.
+    """
     signed = (claim.kind, claim.id, claim.namespace)
     here = (item.kind.value, normal(item.id), item.namespace)
-    if signed == here or (claim.version and signed[:2] == here[:2]):
+    elsewhere = pulled and bool(claim.version) and item.namespace == DEFAULT_NAMESPACE
+    if signed == here or (elsewhere and signed[:2] == here[:2]):
         return ""
     was, now = (
         f"{' '.join(map(quoted, each[:2]))} in {quoted(each[2])}" for each in (signed, here)
@@ -292,12 +305,16 @@ class Seal(NamedTuple):
     policy: Policy
     trusted: Trusted
     now: float
+    pulled: bool = False
+    """Whether releases of other namespaces may lie here: with people, not on a registry."""
 
     def judge(self, candidate: Candidate, item: Item) -> Item:
         """The item with its signature and what that is worth, or `Refused`."""
         if not is_signable(candidate) or (not candidate.signature and self.policy is Policy.OFF):
             return item
-        found = check(candidate.signature, item, candidate.files, self.trusted, self.now)
+        found = check(
+            candidate.signature, item, candidate.files, self.trusted, self.now, pulled=self.pulled
+        )
         if not self.passes(found.state):
             raise Refused(CODES[found.state], found.reason)
         unsigned = Signature("", "", "", "", found.state.value)

@@ -31,10 +31,11 @@ from pegboard.sources.folder_layouts import (
     Read,
     candidate_of,
 )
+from pegboard.sources.folder_layouts import (
+    SIDE as SIDE,
+)
 from pegboard.sources.tree import Tree, Unfit, Wanted, cause, printable
 
-SIDE = ".sig"
-"""What a side file's name adds to the name of the document that it signs."""
 DEEPEST = 8
 """Folders in one another that can be categories."""
 MOST_IN_ALL = 200_000

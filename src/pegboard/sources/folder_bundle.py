@@ -158,11 +158,15 @@ def _names(folder: Path, prefix: str) -> list[str]:
             told = f"the name {printable(prefix + name)} is not UTF-8, or has a control character"
             reason = f"{told} in it; rename it"
             raise Unfit("bad_name", reason)
-    return [
-        name
-        for name in names
-        if not name.startswith(".") and name not in _CACHES and not TEMPORARY.search(name)
-    ]
+    return [name for name in names if is_part(name)]
+
+
+def is_part(path: str) -> bool:
+    """Whether a file of an item's folder belongs to the item."""
+    return not any(
+        name.startswith(".") or name in _CACHES or TEMPORARY.search(name)
+        for name in path.split("/")
+    )
 
 
 def listed(folder: Path) -> list[str]:

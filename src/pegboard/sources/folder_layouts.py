@@ -6,7 +6,11 @@ from typing import NamedTuple
 
 from pegboard.content import ItemFile
 from pegboard.model import Candidate, Form, Kind
+from pegboard.sources.folder_bundle import is_part
 from pegboard.sources.folder_python import python_fields
+
+SIDE = ".sig"
+"""What a side file's name adds to the name of the document that it signs."""
 
 
 class Layout(NamedTuple):
@@ -110,9 +114,12 @@ def read_at(
     name = last if folder else last.removesuffix(kind.single)
     single_tool = not folder and kind.kind is Kind.TOOL
     fits = bool(kind.document) if folder else bool(kind.single) and last.endswith(kind.single)
+    if kind.single == ".md" and README.fullmatch(last):
+        return None
     if not fits or (not folder and len(files) != 1):
         return None
-    if document not in {file.path for file in files}:
-        return None
+    paths = {file.path for file in files}
+    if document not in paths or f"{document}{SIDE}" in paths or not all(map(is_part, paths)):
+        return None  # a folder would be read as something else
     form = Form.FIELDS if single_tool else kind.form
     return Read(path, Place(layout, tuple(parts)), name, form, files, document, signature)

@@ -58,11 +58,17 @@ def _is_fit(hit: Hit, answers: Sequence[tuple[str, Answer]]) -> bool:
 
 def _in_order(tier: str, hits: Sequence[Hit]) -> Iterator[_Merged]:
     """With a key that never grows: a hit that scores more than one before it stays behind it."""
+    hits = [hit._replace(score=_bounded(hit.score)) for hit in hits]
     best = [hit.score for hit in hits]
     for place in range(len(best) - 2, -1, -1):
         best[place] = max(best[place], best[place + 1])
     for key, hit in zip(best, hits, strict=True):
         yield _Merged(key, hit._replace(tier=tier))
+
+
+def _bounded(score: float) -> float:
+    """A registry may say what it likes."""
+    return min(max(score, 0.0), 1.0) if score == score else 0.0
 
 
 def _same(hits: Sequence[Hit], pulled: Pulled) -> list[list[Hit]]:

@@ -1,11 +1,11 @@
 """Which items of a project were pulled from the registry, as its lock file says."""
 
-import json
 from pathlib import Path
 from typing import NamedTuple
 
-LOCK_FILE = "pegboard.lock"
-LARGEST = 32 << 20
+from pegboard.board.locking import NAME
+from pegboard.board.locking import read_lock as read
+from pegboard.errors import ConfigError
 
 
 class Pulled(NamedTuple):
@@ -22,22 +22,7 @@ def read_lock(project: Path | None) -> Pulled:
     """Nothing if there is no file; one that cannot be read is passed over, with a notice."""
     if project is None:
         return Pulled()
-    file = project / LOCK_FILE
     try:
-        if file.stat().st_size > LARGEST:
-            return _unread("it is too large")
-        found = json.loads(file.read_bytes())
-    except FileNotFoundError:
-        return Pulled()
-    except OSError as error:
-        return _unread(str(error.strerror))
-    except (ValueError, RecursionError):
-        return _unread("it is no JSON")
-    items = found.get("items") if isinstance(found, dict) else None
-    if not isinstance(items, dict):
-        return _unread("it lists no items")
-    return Pulled(frozenset(items))
-
-
-def _unread(why: str) -> Pulled:
-    return Pulled(notices=(f"{LOCK_FILE} is passed over: {why}",))
+        return Pulled(frozenset(read(project / NAME)))
+    except ConfigError as error:
+        return Pulled(notices=(f"{NAME} is passed over: {error.message}",))

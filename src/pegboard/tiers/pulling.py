@@ -19,7 +19,8 @@ from pegboard.semver import parse_range, split
 from pegboard.tiers.opening import open_user
 from pegboard.upkeep import quiet
 
-TO = ("project", "user")
+GUARD_SECONDS = 600.0
+"""So long somebody waits for another who pulls into the same place."""
 
 
 class Ground(NamedTuple):
@@ -79,7 +80,7 @@ def pull(
     """What is wanted with all that it needs; without wants, exactly what the lock file says."""
     ground = ground_of(place, to)
     ground.guard.parent.mkdir(parents=True, exist_ok=True)
-    with locked(ground.guard):
+    with locked(ground.guard, GUARD_SECONDS):
         lock = read_lock(ground.lock)
         if not wants and not lock:
             raise UsageError(

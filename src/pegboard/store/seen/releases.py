@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pegboard.calls import Caller, Role
 from pegboard.errors import NotAllowed
 from pegboard.model import Entry, Fingerprint, Item, ItemId
-from pegboard.releases import Action, AuditLine, Decision, Offered, Published, Wanted
+from pegboard.releases import TEAM, Action, AuditLine, Decision, Offered, Published, Wanted
 from pegboard.store.seen.rights import Rights, of_the_whole
 
 
@@ -47,6 +47,9 @@ class SeenReleases:
 
     def decide(self, entry: Entry, decision: Decision, by: str) -> Entry | None:
         self._rights.check([entry])
+        owner = entry.item.author
+        if decision.owner is not None and owner.startswith(TEAM):
+            self._rights.check_admin(entry.item.namespace, f"give away what {owner} owns")
         return self._whole.decide(entry, decision, self._caller.subject)
 
     def count_download(self, item_id: ItemId, namespace: str, number: str) -> None:

@@ -68,6 +68,11 @@ class Rights(NamedTuple):
             and self.caller.may_decide(found.item.namespace, found.item.author)
         )
 
+    def check_admin(self, namespace: str, what: str) -> None:
+        """What no member decides alone."""
+        if self.caller.role is not Role.ADMIN or namespace not in self.caller.namespaces:
+            raise NotAllowed(f"to {what} is not yours", f"an admin of {namespace!r} can")
+
     def check_new(self, item: Item) -> None:
         """Raises `NotAllowed` unless the caller may hang such an item.
 
