@@ -324,3 +324,48 @@ def test_a_lock_file_brings_another_checkout_to_the_same_state(pegboard, project
     ran = pegboard("pull")
     assert ran.code == 12
     assert "not what it was when it was pulled first" in ran.err
+
+
+def test_a_revoked_key_is_believed_in_nothing_that_is_published(pegboard, project):
+    publish(pegboard)
+    registry = ("--board", "../registry.db")
+    assert pegboard("run", "release", "--arg", "version=1", *registry).code == 0
+    [hit] = pegboard("search", "release", *registry, "--json").json
+    assert hit["signed"] == "trusted"
+    pegboard("keys", "revoke", "ada")
+    [hit] = pegboard("search", "release", *registry, "--json").json
+    assert (hit["signed"], hit["notes"]) == ("revoked", ["signature not trusted"])
+    ran = pegboard("run", "release", "--arg", "version=1", "--yes", *registry)
+    assert ran.code != 0
+    assert "was revoked" in ran.err
+
+
+def test_what_is_published_is_not_removed(pegboard, project):
+    publish(pegboard)
+    registry = ("--board", "../registry.db")
+    for command in (("remove", "published"), ("delete", REFERENCE, "--yes")):
+        ran = pegboard(*command, *registry)
+        assert ran.code == 2
+        assert "pegboard yank" in ran.err
+    assert pegboard("versions", REFERENCE).code == 0
+
+
+def test_a_release_passes_in_no_namespace_that_its_key_is_not_trusted_for(pegboard, project, other):
+    publish(pegboard, RELEASE, "1.0.0", "--namespace", "sandbox")
+    folder = other()
+    pegboard("pull", "sandbox/tools:ops:release")
+    key = pegboard("keys", "export", "ada").out.strip()
+    assert pegboard("keys", "trust", key, "--name", "ada", "--namespace", "sandbox").code == 0
+    pegboard("init", "--board", "prod.db")
+    add = ("add", "folder", str(folder / ".ai"), "--board", "prod.db")
+    assert pegboard(*add, "--namespace", "prod").code == 0
+    [refused] = pegboard("rejections", "--board", "prod.db", "--json").json
+    assert refused["code"] == "signature_invalid"
+    assert pegboard("verify", "release").code == 0  # in the project, where it was pulled to
+
+
+def test_texts_of_a_registry_reach_the_terminal_harmless(pegboard, project):
+    publish(pegboard)
+    ran = pegboard("transfer", REFERENCE, "\x1b]0;x\x07root")
+    assert ran.code == 2
+    assert "\x1b" not in ran.err

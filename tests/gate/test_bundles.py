@@ -181,7 +181,14 @@ def test_whatever_comes_is_refused_and_nothing_else(noise, how):
         ({"kind": "skill"}, "is no 'skill'"),
         ({"id": "tools:paper:other"}, "its id is"),
         ({"folder": False}, "its id is"),
-        ({"requires": (Need("x", "latest"),)}, "no range"),
+        ({"requires": (Need("tools:a:x", "latest"),)}, "no range"),
+        ({"requires": (Need("x", "^1"),)}, "whole id"),
+        ({"requires": (Need("other/tools:a:x", "^1"),)}, "whole id"),
+        ({"requires": (Need("tools:a:\x1b", "^1"),)}, "U\\+001B"),
+        ({"changelog": "fine\u202e"}, "U\\+202E"),
+        ({"changelog": "x" * 10_001}, "more than 10,000"),
+        ({"path": "tools/.hidden/greet", "id": "tools:.hidden:greet"}, "no folder offers"),
+        ({"path": "tools/_own/greet", "id": "tools:_own:greet"}, "no folder offers"),
     ],
 )
 def test_a_record_that_does_not_agree_with_itself_is_refused(change, reason):

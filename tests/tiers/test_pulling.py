@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from releasing_parts import GREET, MANIFEST, Publisher, Shelves, seal_of
+from releasing_parts import GREET, MANIFEST, Publisher, Shelves, seal_of, write
 
 from pegboard.board.locking import read_lock, write_lock
 from pegboard.board.packing import recorded, release_at, sealed
@@ -13,6 +13,7 @@ from pegboard.board.unpacking import put_in_place
 from pegboard.errors import ConfigError, ItemNotFound, NotTrusted, UsageError
 from pegboard.gate.releases import pack, unpack
 from pegboard.gate.signatures import Policy
+from pegboard.sources.folder_bundle import make_file
 from pegboard.tiers.pulling import want_of
 
 REFERENCE = "team-a/tools:paper:greet"
@@ -235,7 +236,118 @@ def test_a_signature_of_a_folder_is_none_of_a_release(ada, shelves, tmp_path):
         fetched(shelves, seal_of(ada), REFERENCE)
 
 
+def test_a_registry_that_answers_with_another_item_is_not_believed(ada, shelves):
+    shelves.add(ada.greet("1.0.0"))
+    other = ada.parcel("tools/paper/other.py", "1.0.0", {"tools/paper/other.py": GREET})
+    reference = shelves.add(other).reference
+    shelf = shelves.shelf(reference)
+    shelves.shelf = lambda name: shelf
+    for name in (REFERENCE, "tools:paper:greet", "team-b/tools:paper:other"):
+        with pytest.raises(NotTrusted, match="answers with team-a/tools:paper:other"):
+            fetched(shelves, seal_of(ada), name)
+
+
+def test_what_is_needed_is_looked_for_nowhere_else(ada, shelves):
+    """Not in a namespace where somebody put something of the same name."""
+    shelves.add(ada.greet("1.9.0", namespace="evil"))
+    shelves.add(directive(ada, "1.0.0", "tools:paper:greet@^1"))
+    with pytest.raises(ItemNotFound, match="tools:paper:greet is needed, and not there"):
+        fetched(shelves, seal_of(ada), "directives::letter")
+    shelves.add(ada.greet("1.2.0", namespace="public"))
+    got = fetched(shelves, seal_of(ada), "directives::letter")
+    assert got[0].record.reference == "public/tools:paper:greet"
+
+
+def test_what_only_a_version_needed_that_is_not_chosen_is_not_pulled(ada, shelves):
+    shelves.add(ada.greet("1.0.0"))
+    shelves.add(directive(ada, "1.0.0", "tools:paper:fold"))
+    shelves.add(directive(ada, "1.1.0", "tools:paper:greet@^1"))
+    path = "directives/post.md"
+    text = (
+        '# Post\n\n```xml\n<directive name="post" version="1.0.0">\n<metadata>\n'
+        "<description>Post it.</description>\n</metadata>\n<process>\n"
+        '<step name="a"><description>A.</description><tool>directives::letter@~1.0</tool></step>\n'
+        "</process>\n</directive>\n```\n"
+    )
+    shelves.add(ada.parcel(path, "1.0.0", {path: text}))
+    got = fetched(shelves, seal_of(ada), "directives::letter", "directives::post")
+    assert [(each.record.name, each.record.version) for each in got] == [
+        ("letter", "1.0.0"),
+        ("post", "1.0.0"),
+    ]
+
+
+def test_items_that_need_one_another_are_pulled_once(ada, shelves):
+    for name, needs in (("a", "b"), ("b", "a")):
+        path = f"directives/{name}.md"
+        text = (
+            f'# {name}\n\n```xml\n<directive name="{name}" version="1.0.0">\n<metadata>\n'
+            "<description>Do it.</description>\n</metadata>\n<process>\n<step name='s'>"
+            f"<description>S.</description><tool>directives::{needs}@^1</tool></step>\n"
+            "</process>\n</directive>\n```\n"
+        )
+        shelves.add(ada.parcel(path, "1.0.0", {path: text}))
+    got = fetched(shelves, seal_of(ada), "directives::a")
+    assert sorted(each.record.name for each in got) == ["a", "b"]
+
+
 # Into the folder.
+
+
+@pytest.mark.parametrize(
+    "path", [".git/config", ".envrc", "node_modules/x.js", "a/.env", "notes.bak", "tool.yaml.sig"]
+)
+def test_what_no_folder_would_offer_is_in_no_release(ada, shelves, path):
+    """Else it would lie there after a pull, and nobody would have seen it."""
+    files = {"tools/mail/stamp/tool.yaml": MANIFEST, "tools/mail/stamp/stamp.sh": "echo 1\n"}
+    ada.parcel("tools/mail/stamp", "1.0.0", files)
+    release = release_at(ada.ai / "tools/mail/stamp", 1 << 20)
+    more = make_file(path, b"[core]\nfsmonitor = evil\n")
+    hidden = release._replace(files=(*release.files, more))
+    record = recorded(hidden, "team-a", "1.0.0", "", ())
+    shelves.add(sealed(hidden, record, ada.keyring, "ada", None))
+    with pytest.raises(NotTrusted, match="would be read as"):
+        fetched(shelves, seal_of(ada), "tools:mail:stamp")
+
+
+def test_nothing_is_unpacked_into_another_item(ada, shelves, tmp_path):
+    root = tmp_path / "mine" / ".ai"
+    own = root / "tools/paper/mine/tool.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text(MANIFEST.replace("stamp", "mine"))
+    inside = "tools/paper/mine/helper.py"
+    shelves.add(ada.parcel(inside, "1.0.0", {inside: GREET}))
+    with pytest.raises(UsageError, match="inside of another item"):
+        installed(root, shelves, seal_of(ada), "tools:paper/mine:helper", force=True)
+
+
+def test_what_a_person_keeps_in_the_folder_of_an_item_stays(ada, shelves, tmp_path):
+    root = tmp_path / "mine" / ".ai"
+    files = {"tools/mail/stamp/tool.yaml": MANIFEST, "tools/mail/stamp/stamp.sh": "echo 1\n"}
+    files["tools/mail/stamp/data/old.txt"] = "old\n"
+    shelves.add(ada.parcel("tools/mail/stamp", "1.0.0", files))
+    _, lock = installed(root, shelves, seal_of(ada), "tools:mail:stamp")
+    place = root / "tools/mail/stamp"
+    own = (".env", "data/.env", "venv/bin/python", "node_modules/a/b.js", "notes.bak")
+    write(place, dict.fromkeys(own, "mine"))
+    (ada.ai / "tools/mail/stamp/data/old.txt").unlink()
+    shelves.add(ada.parcel("tools/mail/stamp", "1.1.0", {}))
+    [done], _ = installed(root, shelves, seal_of(ada), "tools:mail:stamp", lock=lock)
+    assert done.state == "updated"
+    assert {path: (place / path).read_text() for path in own} == dict.fromkeys(own, "mine")
+    assert not (place / "data/old.txt").exists()
+    assert [each.name for each in place.parent.iterdir()] == ["stamp"]
+
+
+def test_a_folder_that_is_a_link_is_not_written_through(ada, shelves, tmp_path):
+    elsewhere, root = tmp_path / "elsewhere", tmp_path / "mine" / ".ai"
+    elsewhere.mkdir()
+    root.parent.mkdir()
+    root.symlink_to(elsewhere)
+    shelves.add(ada.greet("1.0.0"))
+    with pytest.raises(UsageError, match="is a link"):
+        installed(root, shelves, seal_of(ada), REFERENCE, force=True)
+    assert list(elsewhere.iterdir()) == []
 
 
 def test_what_is_new_is_written_with_its_signature(ada, shelves, tmp_path):
