@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import ExitStack
 
 import pytest
 from tier_parts import Desk, command, silent_server
@@ -139,32 +140,34 @@ def test_what_is_put_on_the_registry_is_found_by_every_project_at_once(full, tmp
         "        hits = tiers.search(line.strip(), tier='all').hits\n"
         "        print(hits[0].id if hits else '', flush=True)\n"
     )
-    asking = [
-        subprocess.Popen(
-            [sys.executable, "-c", code],
-            cwd=folder,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for folder in boards
-    ]
+    with ExitStack() as stack:
+        asking = [
+            stack.enter_context(
+                subprocess.Popen(
+                    [sys.executable, "-c", code],
+                    cwd=folder,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                )
+            )
+            for folder in boards
+        ]
 
-    def answers(query):
+        def answers(query):
+            for each in asking:
+                each.stdin.write(f"{query}\n")
+                each.stdin.flush()
+            return [each.stdout.readline().strip() for each in asking]
+
+        assert answers("draw a map") == ["tools:travel:map"] * 3
+        full.tool("registry", "music/flute", "Play a tune on the flute.")
+        with Pegboard.at(registry_place(located())) as registry:
+            registry.sync()
+        until(lambda: answers("tune on the flute") == ["tools:music:flute"] * 3)
         for each in asking:
-            each.stdin.write(f"{query}\n")
-            each.stdin.flush()
-        return [each.stdout.readline().strip() for each in asking]
-
-    assert answers("draw a map") == ["tools:travel:map"] * 3
-    full.tool("registry", "music/flute", "Play a tune on the flute.")
-    with Pegboard.at(registry_place(located())) as registry:
-        registry.sync()
-    # How long the news takes to come is measured in benchmarks/tiers.py.
-    until(lambda: answers("tune on the flute") == ["tools:music:flute"] * 3)
-    for each in asking:
-        each.stdin.close()
-        assert each.wait(60) == 0
+            each.stdin.close()
+            assert each.wait(60) == 0
 
 
 def _postmaster(trial):

@@ -58,8 +58,8 @@ def test_every_filter_and_every_way_to_look_that_the_commands_have_is_here():
             asked = ItemFilters(**{name: values if name != "kind" else ("tool",)})
             assert getattr(asked.filters(), field) == values, field
     options = {option.opts[0].removeprefix("--").replace("-", "_") for option in OPTIONS}
-    here = {"compact", "budget_tokens", "output", "model", "data_dir", "tier"}
-    here |= {"gateway", "token_file"}
+    here = {"compact", "budget_tokens", "output", "model", "data_dir", "tier", "gateway"}
+    here |= {"token_file"}
     assert options - here == set(SearchQuery.model_fields) - {"q"}
 
 
