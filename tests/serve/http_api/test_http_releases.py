@@ -164,11 +164,14 @@ def test_an_owner_decides_about_what_is_published(api, publisher):
     found = api.ask("PATCH", f"{PLACE}/release", said, who="author")
     assert found.status == 200
     assert {name: found.json[name] for name in said} == said
-    given = api.ask("PATCH", f"{PLACE}/release", {"owner": "@public"}, who="author")
-    assert given.json["author"] == "@public"
     hidden = {"replacement": "fold\u202e"}
     for wrong in ({}, {"visibility": "hidden"}, {"owner": ""}, {"owner": "@other"}, hidden):
         assert api.ask("PATCH", f"{PLACE}/release", wrong, who="author").status == 400, wrong
+    given = api.ask("PATCH", f"{PLACE}/release", {"owner": "@public"}, who="author")
+    assert given.json["author"] == "@public"
+    taken = api.ask("PATCH", f"{PLACE}/release", {"owner": "mia"}, who="author")
+    assert taken.status == 403, "what all own, none of them takes"
+    assert api.ask("PATCH", f"{PLACE}/release", {"owner": "mia"}, who="owner").status == 200
     unpublished = api.ask("PATCH", "/items/greet/release", {"deprecated": True})
     assert (unpublished.status, unpublished.code) == (400, "usage_error")
 

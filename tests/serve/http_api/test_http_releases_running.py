@@ -74,6 +74,24 @@ def test_who_signed_a_tool_does_not_give_it_what_is_the_gateways(api, publisher,
     assert call(api, who="owner").json["outcome"] == "ok", "its owner runs what he likes"
 
 
+@pytest.mark.parametrize("access", ["read", "write"])
+def test_without_a_project_no_file_is_one_of_it(api, publisher, access):
+    """Else it would be the folder in which the gateway was started, such as somebody's home."""
+    more = f"permissions: ['{access} filesystem **', connect network *]"
+    published(api, publisher.parcel("1.0.0", more=more))
+    for who in ("reader", "author", "admin"):
+        found = call(api, who=who)
+        assert (found.status, found.code) == (403, "denied"), who
+
+
+def test_what_a_signed_tool_wishes_is_asked_about_where_many_call(api, publisher):
+    published(api, publisher.parcel("1.0.0", more="permissions: [connect network *]"))
+    asked = call(api)
+    assert (asked.status, asked.code) == (409, "approval_needed")
+    assert "it wants the network" in asked.json["question"]
+    assert call(api, who="reader").status == 409
+
+
 def test_what_is_meant_for_authors_a_published_tool_has_too(board, publisher, monkeypatch, request):
     monkeypatch.setenv("BILLING_KEY", "sesame")
     serve = replace(board.settings.serve, author_secrets="BILLING_KEY")
@@ -81,5 +99,11 @@ def test_what_is_meant_for_authors_a_published_tool_has_too(board, publisher, mo
     api = request.getfixturevalue("api")
     parcel = publisher.parcel("1.0.0", more=BILLING, script="echo ${#BILLING_KEY}\n")
     published(api, parcel)
-    assert call(api).json["text"] == "6\n"
+    asked = call(api)
+    assert (asked.status, asked.code) == (409, "approval_needed")
+    body = {"arguments": {"sheet": "letter"}, "approve": asked.json["mark"]}
+    for who, status in (("reader", 403), ("author", 200)):
+        found = api.ask("POST", f"/tools/{encoded(ID)}/call", body, who=who)
+        assert found.status == status
+    assert found.json["text"] == "6\n"
     assert not CALLERS["author"].everywhere
