@@ -18,6 +18,8 @@ from typing import Any
 
 from releasing_parts import GREET, write
 
+from pegboard.board.keyring import Keyring
+
 BOUND = 60.0
 PATH = ".ai/tools/paper/greet.py"
 REFERENCE = "team-a/tools:paper:greet"
@@ -65,9 +67,13 @@ class Person:
         return json.loads(self.does(*args, "--json"))
 
     def begin(self) -> None:
-        self.does("init")
-        write(self.folder, {".ai/tools/paper/fold.py": GREET.replace("Greet", "Fold paper for")})
-        self.does("add", "folder", ".ai")
+        fold = GREET.replace("Greet", "Fold paper for")
+        write(self.folder, {"pegboard.toml": "", ".ai/tools/paper/fold.py": fold})
+        self.does("rebuild")
+
+    @property
+    def keyring(self) -> Keyring:
+        return Keyring(Path(self.environ["XDG_DATA_HOME"]) / "pegboard")
 
     def write(self, text: str) -> None:
         write(self.folder, {PATH: text})
@@ -162,6 +168,7 @@ class Wire:
                     other.sendall(content)
 
     def close(self) -> None:
+        self._socket.shutdown(socket.SHUT_RDWR)  # which also ends the wait for the next one
         self._socket.close()
         self._thread.join(BOUND)
 
@@ -185,10 +192,9 @@ class Company:
         ada, *others = self.people
         for person in self.people:
             person.begin()
-        ada.does("keys", "new", "ada")
-        key = ada.does("keys", "export", "ada").strip()
+        key = ada.keyring.new("ada")
         for person in (self.registry, *others):
-            person.does("keys", "trust", key, "--name", "ada", "--namespace", "team-a")
+            person.keyring.trust(key._replace(namespaces=("team-a",)))
 
     def again(self) -> None:
         """The registry is there again, whatever became of it."""

@@ -6,6 +6,9 @@ import pytest
 from company_parts import PATH, REFERENCE, company
 from releasing_parts import GREET, write
 
+pytestmark = pytest.mark.timeout(600)
+"""It takes many processes, which is long on a machine that has much else to do."""
+
 POLITE = GREET.replace("hello", "good day")
 
 
@@ -99,7 +102,7 @@ def greeting(person, name: str) -> str:
     return person.does("run", f"tools:paper:{name}", "--arg", "name=Ada").strip()
 
 
-CUTS = [("there", 1), ("there", 700), ("there", 2_500), ("back", 1), ("back", 400), ("back", 900)]
+CUTS = [("there", 1), ("there", 2_500), ("back", 1), ("back", 700)]
 each_cut = pytest.mark.parametrize("cut", CUTS, ids=lambda cut: f"{cut[0]}-{cut[1]}")
 
 

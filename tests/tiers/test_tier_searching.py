@@ -1,6 +1,5 @@
 """Several tiers, asked as one."""
 
-import json
 import threading
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 from tier_parts import Desk, silent_server
 
 from pegboard.app import Pegboard, located
+from pegboard.board.locking import Locked, write_lock
 from pegboard.errors import BoardMissing, BoardUnreachable, ConfigError, ItemNotFound, UsageError
 from pegboard.model import Filters
 from pegboard.tiers import Tiers
@@ -121,8 +121,8 @@ def test_what_was_pulled_is_one_item_with_where_it_came_from(desk, registry):
     desk.tool("project", "paper/greet", GREET)
     desk.tool("registry", "paper/greet", GREET, said="good day")
     desk.fill("team-a")
-    lock = {"pegboard": 1, "items": {"team-a/tools:paper:greet": {"version": "1.0.0"}}}
-    (desk.project / "pegboard.lock").write_text(json.dumps(lock))
+    pulled = Locked("1.0.0", "*", "0" * 64, "", "tools/paper/greet.py", folder=False)
+    write_lock(desk.project / "pegboard.lock", {"team-a/tools:paper:greet": pulled})
     with Pegboard.open() as board, Tiers(board) as tiers:
         [hit] = tiers.search("greeting card", tier="all").hits
         assert [each.differs for each in hit.places] == [False, True]
