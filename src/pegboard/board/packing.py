@@ -31,6 +31,8 @@ class Release(NamedTuple):
     files: tuple[ItemFile, ...]
     path: str
     folder: bool
+    side_file: bytes = b""
+    """The signature that lies beside it, if there is one."""
 
 
 def release_at(path: Path, max_file_bytes: int) -> Release:
@@ -46,14 +48,14 @@ def release_of(entry: Entry, sources: Iterable[SourceRecord], max_file_bytes: in
     record = next((each for each in sources if each.name == item.source), None)
     if record is None or record.kind not in (FOLDER, USER_FOLDER):
         raise UsageError(
-            f"{item.id} cannot be published: {item.source!r} has no files of it",
-            "what lies in an .ai folder can be published, and what was made with pegboard create",
+            f"{item.id} has no files of its own: it is what {item.source!r} describes",
+            "take what lies in an .ai folder, or was made with pegboard create",
         )
     return _of_found(item_at(Path(record.location) / item.origin, item.namespace, max_file_bytes))
 
 
 def _of_found(found: Found) -> Release:
-    return Release(found.item, found.files, found.item.origin, found.folder)
+    return Release(found.item, found.files, found.item.origin, found.folder, found.signature)
 
 
 def _of_created(item: Item) -> Release:

@@ -2,26 +2,29 @@
 
 import hashlib
 import json
-import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from pegboard.app import Pegboard
+from pegboard.board.locking import sums
+from pegboard.board.packing import Release, release_of
+from pegboard.board.private_files import replace
 from pegboard.board.reading import FOLDER
-from pegboard.board.signing import item_at
+from pegboard.board.unpacking import put_in_place, standing
 from pegboard.config import Located, Tier, sealing_of
+from pegboard.content import ItemFile
 from pegboard.errors import BoardReadOnly, PegboardError, UsageError
-from pegboard.model import CREATED, DEFAULT_NAMESPACE, Candidate, Entry, Item, Rejection
-from pegboard.sources.folder import SIDE, FolderSource
+from pegboard.model import CREATED, DEFAULT_NAMESPACE, Entry, Rejection
+from pegboard.sources.folder_layouts import SIDE, candidate_of, read_at
 from pegboard.tiers.opening import open_user
+from pegboard.tiers.pulling import read_folder
+from pegboard.upkeep import quiet
 
 HOME = "ai"
 """The folder in the user's data folder, and the source on the user's board."""
 RECORD = "copied.json"
-MANIFEST = "tool.yaml"
 
 
 class Copied(NamedTuple):
@@ -34,21 +37,6 @@ class Copied(NamedTuple):
     reason: str = ""
 
 
-class _Files(NamedTuple):
-    """An item as files, each by its path below the folder."""
-
-    id: str
-    origin: str
-    content: Mapping[str, tuple[bytes, bool]]
-
-    @property
-    def digest(self) -> str:
-        found = hashlib.sha256()
-        for path, (content, executable) in sorted(self.content.items()):
-            found.update(f"{path}\0{executable:d}{len(content)}\0".encode() + content)
-        return found.hexdigest()
-
-
 def copy_to_user(
     board: Pegboard, place: Located, names: Sequence[str], *, every: bool, force: bool
 ) -> list[Copied]:
@@ -57,8 +45,7 @@ def copy_to_user(
     home = place.settings.data_folder / HOME
     try:
         home.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".copying-", dir=home) as stage:
-            done = [_copied(board, place, each, Path(stage), force=force) for each in chosen]
+        done = [_copied(board, place, each, home, force=force) for each in chosen]
     except OSError as error:
         raise BoardReadOnly(f"{error.filename} cannot be written: {error.strerror}") from error
     return _hung(place, home, done)
@@ -73,114 +60,48 @@ def _all(board: Pegboard) -> Iterator[Entry]:
                 yield board.show(f"{last.item.namespace}/{last.item.id}")
 
 
-def _copied(board: Pegboard, place: Located, entry: Entry, stage: Path, *, force: bool) -> Copied:
+def _copied(board: Pegboard, place: Located, entry: Entry, home: Path, *, force: bool) -> Copied:
     try:
-        files = _files(board, entry.item)
-        _refuse(files, place, Path(tempfile.mkdtemp(dir=stage)))
-        return _put(files, place.settings.data_folder / HOME, stage, force=force)
+        release = release_of(entry, board.sources(), board.settings.sync.max_file_bytes)
+        _refuse(release, place)
+        return _put(entry.item.id, release, home, force=force)
     except PegboardError as error:
         hint = f"; {error.hint}" if error.hint else ""
         return Copied(entry.item.id, "refused", reason=f"{error.message}{hint}")
 
 
-def _files(board: Pegboard, item: Item) -> _Files:
-    record = next((each for each in board.sources() if each.name == item.source), None)
-    if item.source == CREATED and item.version:
-        return _created(item)
-    if record is None or record.kind != FOLDER:
-        raise UsageError(
-            f"{item.id} comes from {item.source}, not from a folder of this project",
-            f"add that source to your own board: pegboard add ... --board {HOME}",
-        )
-    root = Path(record.location)
-    found = item_at(root / item.origin, item.namespace, board.settings.sync.max_file_bytes)
-    inside = (root / item.origin).is_dir()
-    base = item.origin if inside else item.origin.rpartition("/")[0]
-    content = {f"{base}/{each.path}": (each.content, each.executable) for each in found.files}
-    if found.signature:
-        side = found.side_file.relative_to(root.resolve() if root.is_symlink() else root)
-        content[side.as_posix()] = (found.signature, False)
-    return _Files(item.id, item.origin, content)
-
-
-def _created(item: Item) -> _Files:
-    """A tool that was made on the board, as a folder would have it."""
-    files = item.version.files if item.version else ()
-    parts = [*filter(None, ("tools", item.category, *item.subcategory.split("/"))), item.name]
-    origin = "/".join(parts)
-    if any(each.path == MANIFEST for each in files):
-        content = {f"{origin}/{each.path}": (each.content, each.executable) for each in files}
-        return _Files(item.id, origin, content)
-    return _Files(item.id, f"{origin}.py", {f"{origin}.py": (files[0].content, False)})
-
-
-def _refuse(files: _Files, place: Located, trial: Path) -> None:
+def _refuse(release: Release, place: Located) -> None:
     """Through the gate, as the user's board would have it."""
-    _write(files, trial)
-    source = FolderSource(HOME, trial, namespace=DEFAULT_NAMESPACE)
+    read = read_at(release.path, release.folder, release.files, release.side_file)
+    if read is None:
+        raise UsageError(f"{release.path} is not what a folder there would be read as")
     gate = sealing_of(place.settings, (Tier.USER,))
-    for finding in source.scan({}):
-        verdict = gate(finding) if isinstance(finding, Candidate) else finding
-        if isinstance(verdict, Rejection):
-            raise UsageError(verdict.reason)
+    verdict = gate(candidate_of(read, HOME, DEFAULT_NAMESPACE))
+    if isinstance(verdict, Rejection):
+        raise UsageError(verdict.reason)
 
 
-def _write(files: _Files, root: Path) -> None:
-    for path, (content, executable) in files.content.items():
-        file = root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
-        if executable:
-            file.chmod(0o755)
-
-
-def _put(files: _Files, home: Path, stage: Path, *, force: bool) -> Copied:
-    """Each file, or the folder that the item is, at once."""
-    target = home / files.origin
-    there = _there(files, home)
-    if there == files.digest:
-        return Copied(files.id, "unchanged", str(target))
+def _put(item_id: str, release: Release, home: Path, *, force: bool) -> Copied:
+    files = {each.path: each for each in release.files}
+    new, target = _digest(files, release.side_file), home / release.path
+    here = standing(home, release.path, release.folder)
+    there = _digest(here.files, here.side_file) if here else ""
+    if there == new:
+        return Copied(item_id, "unchanged", str(target))
     record = _recorded(home)
-    if there and there != record.get(files.origin) and not force:
+    if there and there != record.get(release.path) and not force:
         raise UsageError(
             f"{target} is not as it was copied, and is left as it is", "--force replaces it"
         )
-    new = Path(tempfile.mkdtemp(dir=stage))
-    _write(files, new)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if (new / files.origin).is_dir():
-        if target.exists():
-            target.rename(Path(tempfile.mkdtemp(dir=stage)) / "old")
-        (new / files.origin).rename(target)
-    else:
-        for path in files.content:
-            (new / path).replace(home / path)
-        side = f"{files.origin}{SIDE}"
-        if side not in files.content:
-            (home / side).unlink(missing_ok=True)
-    _write_record(home, record | {files.origin: files.digest})
-    return Copied(files.id, "updated" if there else "copied", str(target))
+    put_in_place(home, release.path, release.folder, files, release.side_file)
+    said = json.dumps(dict(sorted((record | {release.path: new}).items())), indent=1)
+    replace(home / RECORD, said.encode(), 0o666)
+    return Copied(item_id, "updated" if there else "copied", str(target))
 
 
-def _there(files: _Files, home: Path) -> str:
-    """The digest of what is at the item's place; empty if nothing is."""
-    target = home / files.origin
-    side = home / f"{files.origin}{SIDE}"
-    if target.is_dir():
-        paths = [each for each in target.rglob("*") if each.is_file()]
-    else:
-        paths = [each for each in (target, side) if each.is_file()]
-    if not paths:
-        return ""
-    content = {
-        each.relative_to(home).as_posix(): (
-            each.read_bytes(),
-            each.name != f"{target.name}{SIDE}" and os.access(each, os.X_OK),
-        )
-        for each in paths
-        if "__pycache__" not in each.parts
-    }
-    return _Files(files.id, files.origin, content).digest
+def _digest(files: Mapping[str, ItemFile], side_file: bytes) -> str:
+    said = [sums(files), hashlib.sha256(side_file).hexdigest()]
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
 
 def _recorded(home: Path) -> dict[str, str]:
@@ -192,21 +113,12 @@ def _recorded(home: Path) -> dict[str, str]:
     return {str(k): str(v) for k, v in found.items()} if isinstance(found, dict) else {}
 
 
-def _write_record(home: Path, record: Mapping[str, str]) -> None:
-    new = home / f"{RECORD}.{os.getpid()}"
-    new.write_text(json.dumps(dict(sorted(record.items())), indent=1), "utf-8")
-    new.replace(home / RECORD)
-
-
 def _hung(place: Located, home: Path, done: Sequence[Copied]) -> list[Copied]:
     """On the user's board; what that refuses after all is taken away again."""
     if all(each.state == "refused" for each in done):
         return list(done)
     with open_user(place, create=True) as user:
-        location = str(home.resolve())
-        known = next((each.name for each in user.sources() if each.location == location), "")
-        name = known or user.add_folder(home, name=HOME).name
-        user.sync([name])
+        _, name = read_folder(user, home, quiet)
         refused = {each.origin: each.reason for each in user.curate.rejections(name)}
     return [_settled(each, home, refused) for each in done]
 
