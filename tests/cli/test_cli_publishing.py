@@ -227,9 +227,67 @@ def test_versions_and_their_differences(pegboard, project):
         ran = pegboard("diff", *args)
         assert ran.code == 1, ran.err
         assert '+    """Release a new version of the parcel."""' in ran.out
-    ran = pegboard("diff", "release", "--json")
-    assert (ran.code, ran.json["files"]) == (0, [])  # 1.1.0 and 2.0.0-rc.1 are the same
+    ran = pegboard("diff", "release", "--json")  # the latest, and the one before
+    assert (ran.json["from"], ran.json["to"]) == ("release@1.0.0", "release@1.1.0")
+    ran = pegboard("diff", "release@1.1.0", "2.0.0-rc.1")
+    assert (ran.code, ran.out) == (0, "release@1.1.0 to release@2.0.0-rc.1\n")
     assert pegboard("diff", "release@1.0.0", "9.9.9").code == 7
+
+
+def test_the_only_version_is_taken_back_and_offered_again_by_any_name(pegboard, project):
+    publish(pegboard)
+    ran = pegboard("yank", "release", "1.0.0")
+    assert (ran.code, "none: it is no longer found" in ran.out) == (0, True), ran.err
+    assert pegboard("unyank", REFERENCE, "1.0.0").code == 0
+    lines = pegboard("audit", "release", "--json").json["audit"]
+    assert [each["action"] for each in lines] == ["unyank", "yank", "publish"]
+    assert pegboard("audit", "nothing").code == 7
+
+
+def test_knowledge_is_published_under_the_id_that_it_gives_itself(pegboard, project, other):
+    place = project / ".ai/knowledge/paper/sizes.md"
+    place.parent.mkdir()
+    place.write_text("---\nid: paper-sizes\ntitle: Sizes of paper\n---\nA4 is half of A3.\n")
+    ran = publish(pegboard, str(place), "1.0.0", "--json")
+    assert ran.json["id"] == "knowledge:paper:paper-sizes", ran.err
+    folder = other()
+    assert pegboard("pull", "public/knowledge:paper:paper-sizes").code == 0
+    assert (folder / ".ai/knowledge/paper/sizes.md").is_file()
+    assert pegboard("pull").code == 0
+    assert pegboard("show", "paper-sizes").code == 0
+
+
+def test_two_namespaces_have_one_place_for_an_id(pegboard, project, other):
+    publish(pegboard)
+    publish(pegboard, RELEASE, "1.0.0", "--namespace", "team-b")
+    folder = other()
+    both = (REFERENCE, "team-b/tools:ops:release")
+    ran = pegboard("pull", *both)
+    assert (ran.code, "would lie at the same place" in ran.err) == (2, True)
+    assert pegboard("pull", both[0]).code == 0
+    ran = pegboard("pull", both[1])
+    assert (ran.code, "was pulled as public/tools:ops:release" in ran.err) == (2, True)
+    assert pegboard("pull", both[1], "--force").code == 0
+    assert [*json.loads((folder / "pegboard.lock").read_text())["items"]] == [both[1]]
+    assert pegboard("pull").code == 0
+
+
+def test_a_download_is_counted_once_for_whoever_has_it(pegboard, project, other):
+    publish(pegboard)
+    other()
+    for args in (("release", "--dry-run"), ("release",), ("release",), ()):
+        assert pegboard("pull", *args).code == 0
+    [line] = pegboard("versions", REFERENCE, "--json").json["versions"]
+    assert line["download_count"] == 1
+
+
+def test_what_the_manifest_says_of_versions_is_a_range(pegboard, project):
+    (project / ".ai/tools/mail/post/tool.yaml").write_text(
+        "tool_id: post\ntool_type: python\ndescription: Post a letter.\n"
+        "requires: ['tools:ops:release@foo']\nexecutor_config: {entrypoint: main.py}\n"
+    )
+    ran = publish(pegboard, ".ai/tools/mail/post")
+    assert (ran.code, "'foo' is no version or range" in ran.err) == (2, True)
 
 
 def test_a_board_here_has_versions_too(pegboard, project, monkeypatch):

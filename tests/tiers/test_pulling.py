@@ -123,6 +123,17 @@ def test_what_does_not_fit_together_is_told_with_who_wants_what(ada, shelves):
         fetched(shelves, seal_of(ada), f"{REFERENCE}@2.0.0", "directives::letter")
 
 
+def test_what_was_pulled_before_keeps_what_it_needs(ada, shelves, tmp_path):
+    for number in ("1.2.0", "1.3.0"):
+        shelves.add(ada.greet(number))
+    shelves.add(directive(ada, "1.0.0", "tools:paper:greet@~1.2"))
+    _, lock = installed(tmp_path / ".ai", shelves, seal_of(ada), "directives::letter")
+    [got] = fetched(shelves, seal_of(ada), REFERENCE, lock=lock)
+    assert got.record.version == "1.2.0"
+    with pytest.raises(UsageError, match=r"letter asked for .*@~1\.2, not 1\.3\.0"):
+        fetched(shelves, seal_of(ada), f"{REFERENCE}@1.3.0", lock=lock)
+
+
 def test_what_is_needed_and_locked_stays_where_it_fits(ada, shelves):
     for number in ("1.2.0", "1.3.0"):
         shelves.add(ada.greet(number))
@@ -420,6 +431,12 @@ def test_a_merge_has_both_changes_and_is_signed_by_nobody(ada, shelves, mine):
     assert "good day" in place.read_text()
     assert not place.with_name("greet.py.sig").exists()
     assert shelves.downloads.count((REFERENCE, "1.0.0")) == 1  # what it is merged by is not counted
+    assert lock[REFERENCE].merged
+    [same], lock = installed(root, shelves, seal_of(ada), REFERENCE, lock=lock, merge=True)
+    assert same.state == "unchanged"
+    kept = Comparing(root, lock, shelves, restoring=True)
+    [got] = Fetching(shelves, seal_of(ada), lock).as_locked()
+    assert kept.planned(got).state == "unchanged"  # and nothing is in the way of all others
     shelves.add(ada.greet("1.2.0", NEWER.replace("politely", "very politely")))
     [done], _ = installed(root, shelves, seal_of(ada), REFERENCE, lock=lock, merge=True)
     assert {"as I like it", "good day", "very politely"} <= {

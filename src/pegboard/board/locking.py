@@ -42,6 +42,8 @@ class Locked(NamedTuple):
     """The hash of each; `+x` stands behind that of one that can be executed."""
     requires: Mapping[str, str] = MappingProxyType({})
     """What it needs, by reference, in which versions."""
+    merged: bool = False
+    """Whether what lies there is this together with changes of the project's own."""
 
 
 def sums(files: Mapping[str, ItemFile]) -> dict[str, str]:
@@ -76,7 +78,11 @@ def _locked(name: str, said: Any) -> Locked:  # noqa: ANN401 (whatever a file ha
     if not all(isinstance(each, str) for each in listed):
         raise ValueError(f"{name} has something in it that is no text")
     found = Locked(
-        **texts, folder=said["folder"] is True, files=dict(files), requires=dict(requires)
+        **texts,
+        folder=said["folder"] is True,
+        files=dict(files),
+        requires=dict(requires),
+        merged=said.get("merged") is True,
     )
     if not _SHA256.fullmatch(found.bundle):
         raise ValueError(f"{name} has no hash")
@@ -100,4 +106,5 @@ def write_lock(path: Path, items: Mapping[str, Locked]) -> None:
 
 def _said(each: Locked) -> dict[str, object]:
     files, requires = dict(sorted(each.files.items())), dict(sorted(each.requires.items()))
-    return each._asdict() | {"files": files, "requires": requires}
+    said = each._asdict() | {"files": files, "requires": requires}
+    return said if each.merged else {key: value for key, value in said.items() if key != "merged"}

@@ -34,6 +34,12 @@ class Release(NamedTuple):
     side_file: bytes = b""
     """The signature that lies beside it, if there is one."""
 
+    @property
+    def id(self) -> str:
+        """As it is on a registry: what was made on a board lies in a folder from then on."""
+        made = self.item.source == CREATED
+        return id_of(self.path, self.folder) if made else self.item.id
+
 
 def release_at(path: Path, max_file_bytes: int) -> Release:
     """What lies in a folder. Raises `UsageError` if that is no item."""
@@ -72,8 +78,8 @@ def recorded(
 ) -> Record:
     """What is said of a release. `there` are the numbers that are published already."""
     said = release.item.version.version if release.item.version else ""
-    own = "" if said.startswith(UNNUMBERED) or release.item.source == CREATED else said
-    if own and version and own != version:
+    own = "" if said.startswith(UNNUMBERED) else said
+    if own and version and own != version and release.item.source != CREATED:
         raise UsageError(
             f"its manifest says version {own}, and --version says {version}",
             f"write {version} into the manifest, or leave --version out",
@@ -82,7 +88,7 @@ def recorded(
     if not number:
         raise UsageError("it has no version", f"give it one: --version {_next(there)}")
     record = Record(
-        id=id_of(release.path, release.folder),
+        id=release.id,
         kind=release.item.kind.value,
         namespace=namespace,
         version=number,
@@ -98,7 +104,7 @@ def recorded(
     try:
         check_record(record)
     except Refused as refused:
-        raise UsageError(f"it cannot be published: {refused.reason}") from refused
+        raise UsageError(f"{release.path}: {refused.reason}") from refused
     return record
 
 

@@ -73,10 +73,19 @@ class Pulled(NamedTuple):
 class Fetching:
     """One pull: what is wanted, what fits it, and all that those need."""
 
-    def __init__(self, registry: Registry, seal: Seal, lock: Mapping[str, Locked]) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        seal: Seal,
+        lock: Mapping[str, Locked],
+        *,
+        count: bool = True,
+    ) -> None:
         self._registry = registry
         self._seal = seal
         self._lock = lock
+        self._counts = count
+        """Whether what is new here counts as a download."""
         self._shelves: dict[str, Shelf] = {}
         self._wants: dict[str, list[Want]] = {}
         self._parcels: dict[tuple[str, str], Got] = {}
@@ -97,6 +106,7 @@ class Fetching:
             self._wants = {}
             for want in (*wants, *needs):
                 self._wants.setdefault(self._shelf(want.name).reference, []).append(want)
+            self._add_locked_needs()
             found = {
                 reference: self._fetched(self._shelf(reference), self._number(reference))
                 for reference in self._wants
@@ -105,6 +115,13 @@ class Fetching:
                 return [self._asked_for(each) for each in _in_order(chosen)]
             chosen = found
         raise UsageError("what these items need never fits together", "ask for exact versions")
+
+    def _add_locked_needs(self) -> None:
+        """What was pulled before, and stays as it is, needs what it needed."""
+        for reference, locked in self._lock.items():
+            for name, range_ in locked.requires.items():
+                if reference not in self._wants and name in self._wants:
+                    self._wants[name].append(Want(name, range_, by=reference))
 
     def _asked_for(self, got: Got) -> Got:
         """With what a person asked for, now or before."""
@@ -201,7 +218,9 @@ class Fetching:
         return self._parcels[known]
 
     def _opened(self, shelf: Shelf, number: str, like: Locked | None) -> Got:
-        parcel = self._registry.parcel(shelf.reference, number)
+        before = self._lock.get(shelf.reference)
+        new = before is None or before.version != number
+        parcel = self._registry.parcel(shelf.reference, number, count=self._counts and new)
         what = f"{shelf.reference}@{number}"
         try:
             record, files = unpack(parcel.bundle)
@@ -281,12 +300,15 @@ class Comparing(NamedTuple):
     registry: Registry
     force: bool = False
     merge: bool = False
+    restoring: bool = False
+    """Whether nothing is asked for but what the lock file says."""
 
     def planned(self, got: Got) -> Pulled:
         """Raises `UsageError` where something would be lost."""
         reference = got.record.reference
         kept = self.lock.get(reference)
         here = standing(self.root, got.record.path, got.record.folder)
+        self._refuse_namesake(got)
         if kept and kept.path != got.record.path:
             raise UsageError(
                 f"{reference} lies at {kept.path}, and its new version at {got.record.path}",
@@ -305,7 +327,9 @@ class Comparing(NamedTuple):
             got.notes,
         )
         if here is None:
-            return done
+            return done._replace(state="pulled")
+        if self.restoring and kept is not None and kept.merged:
+            return done._replace(state="unchanged", locked=kept)
         ours = sums(here.files)
         if ours == got.locked.files:
             same = kept is not None and here.side_file == got.side_file
@@ -315,6 +339,16 @@ class Comparing(NamedTuple):
         if not self.merge:
             raise self._would_lose(reference, here, kept)
         return self._merged(done, here, kept)
+
+    def _refuse_namesake(self, got: Got) -> None:
+        """Two namespaces may have the same id, and a folder has one place for it."""
+        reference, path = got.record.reference, got.record.path
+        for other, locked in self.lock.items():
+            if other != reference and locked.path == path and not self.force:
+                raise UsageError(
+                    f"{path} was pulled as {other}, and {reference} would lie there too",
+                    "--force takes this one instead",
+                )
 
     def _would_lose(self, reference: str, here: Standing, kept: Locked | None) -> UsageError:
         if kept is None:
@@ -343,12 +377,17 @@ class Comparing(NamedTuple):
             base = {file.path: file for file in unpack(parcel.bundle).files}
         except Refused as refused:
             raise NotTrusted(f"{done.reference}@{kept.version}: {refused.reason}") from refused
-        files = merged(base, here.files, done.files)
+        try:
+            files = merged(base, here.files, done.files)
+        except UsageError as error:
+            raise UsageError(f"{done.reference}: {error.message}", error.hint) from error
         same = sums(files) == done.locked.files
+        idle = sums(files) == sums(here.files) and not here.side_file
         note = "it is no longer what was signed: what was changed here is in it"
         return done._replace(
-            state="merged",
+            state="unchanged" if idle and kept.version == done.version else "merged",
             files=files,
             side_file=done.side_file if same else b"",
+            locked=done.locked._replace(merged=not same),
             notes=done.notes if same else (*done.notes, note),
         )

@@ -41,6 +41,19 @@ def chosen_gateway(board: str | None) -> GatewayPlace | None:
     return located_gateway(gateway=said.get(GATEWAY), board=board, token_file=file)
 
 
+def named_gateway(address: str, token_file: Path | None) -> GatewayPlace:
+    """One that is named in another way than by its own option."""
+    place = located_gateway(gateway=address, token_file=token_file)
+    if place is None:
+        raise UsageError(f"{address!r} is no gateway")
+    return place
+
+
+def asked_token_file() -> Path | None:
+    found: Path | None = click.get_current_context().meta.get(TOKEN_FILE)
+    return found
+
+
 def asked_gateway() -> bool:
     """Whether the command's own option names one."""
     return bool(click.get_current_context().meta.get(GATEWAY))

@@ -8,10 +8,17 @@ import click
 
 from pegboard.app import located
 from pegboard.cli import render
-from pegboard.cli.opening import asked_gateway, chosen_gateway, decider, embed_now
+from pegboard.cli.opening import (
+    asked_gateway,
+    asked_token_file,
+    chosen_gateway,
+    decider,
+    embed_now,
+    named_gateway,
+)
 from pegboard.cli.shared import json_option, notice, progress_bar
 from pegboard.cli.signing import days_option
-from pegboard.errors import EXIT_NOTHING_FOUND, UsageError
+from pegboard.errors import EXIT_CODES, EXIT_NOTHING_FOUND, NotTrusted, UsageError
 from pegboard.gate.characters import visible
 from pegboard.model import Visibility
 
@@ -29,6 +36,7 @@ R = TypeVar("R")
 
 VISIBILITIES = click.Choice([each.value for each in Visibility])
 DONE = ("published", "unchanged", "checked")
+UNTRUSTED = ("signer_unknown", "signer_not_allowed", "signer_revoked", "signature_expired")
 STRICT = "search may have trouble with it, and --strict was given; see the notes"
 
 
@@ -43,16 +51,22 @@ def registry_option(command: Callable[P, R]) -> Callable[P, R]:
 def registry_board(registry: str | None) -> "tuple[Board, Located]":
     """The registry that the options or the settings name, and what holds in this folder."""
     from pegboard.remote.board import RemoteBoard
-    from pegboard.tiers.opening import open_registry
+    from pegboard.tiers.opening import GATEWAYS, open_registry
 
-    place = located(flags={"registry.url": registry} if registry else None)
+    place = located()
     if registry and asked_gateway():
         raise UsageError("--registry and --gateway do not go together", "leave out one of them")
-    said = place.settings.registry.url and not asked_gateway()
-    gateway = None if said else chosen_gateway(None)
-    if gateway is not None:
-        return RemoteBoard(gateway, place.settings), place
-    return open_registry(place), place
+    known, file = place.settings.registry.url, asked_token_file()
+    if registry and registry.startswith(GATEWAYS) and registry.rstrip("/") != known.rstrip("/"):
+        # The registry's token is for no other: this is a gateway like any that is named.
+        return RemoteBoard(named_gateway(registry, file), place.settings), place
+    if not registry and (asked_gateway() or not known):
+        gateway = chosen_gateway(None)
+        if gateway is not None:
+            return RemoteBoard(gateway, place.settings), place
+    flags = {"registry.url": registry} if registry else {}
+    flags |= {"registry.token_file": str(file)} if file else {}
+    return open_registry(located(flags=flags)), place
 
 
 @click.command()
@@ -125,7 +139,8 @@ def publish(
             embed_now(board, as_json=as_json)
     _tell(done, ready, forecast, as_json=as_json)
     if done.state not in DONE:
-        raise click.exceptions.Exit(EXIT_NOTHING_FOUND)
+        untrusted = done.code in UNTRUSTED
+        raise click.exceptions.Exit(EXIT_CODES[NotTrusted] if untrusted else EXIT_NOTHING_FOUND)
 
 
 def _foretell(forecast: "Forecast") -> None:
@@ -158,6 +173,12 @@ def _tell(
             click.echo(f"{name} could be published; nothing was")
         case _:
             click.secho(f"{name} was refused: {visible(done.reason)}", fg="red", err=True)
+            if done.code in UNTRUSTED:
+                click.echo(
+                    "  whoever runs the registry has to trust your key for this namespace; send"
+                    f" what this prints: pegboard keys export {ready.signer}",
+                    err=True,
+                )
     notice(*done.notes)
 
 

@@ -1,6 +1,6 @@
 """Commands about what is published: versions, diff, yank, unyank, and what its owner decides."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -19,6 +19,7 @@ from pegboard.semver import latest
 if TYPE_CHECKING:
     from pegboard.board.releasing import Shelf
     from pegboard.content import Version, VersionLine
+    from pegboard.releases import AuditLine
     from pegboard.tiers.opening import Board
 
 T = TypeVar("T")
@@ -70,7 +71,7 @@ def _print_shelf(shelf: "Shelf") -> None:
     if shelf.deprecated:
         instead = f"; use {shelf.replacement} instead" if shelf.replacement else ""
         click.echo(visible(f"deprecated{instead}"))
-    if not shelf.versions:
+    if not shelf.versions and not shelf.published:
         click.echo("its source keeps no versions")
     for line in shelf.versions:
         click.echo(visible(_line(line, shelf.latest)))
@@ -111,6 +112,7 @@ def diff(
     if as_json:
         render.print_json({"from": was, "to": now, "files": found})
     else:
+        click.echo(f"{was} to {now}")
         for each in found:
             click.echo(visible(f"{each.state} {each.path}{' (no text)' if each.binary else ''}"))
             for line in each.lines:
@@ -126,10 +128,11 @@ def _both(opened: "Board", one: str, other: str | None) -> "tuple[str, Version, 
     second, wanted = _cut(f"{name}@{other}" if other and _is_number(other) else other or name)
     shelf = opened.releases.shelf(name)
     if other is None and not number:
-        numbers = [each.number for each in shelf.versions]
-        if len(numbers) < 2:
-            raise UsageError(f"{shelf.reference} has only one version", "name two items")
-        number, wanted = numbers[1], numbers[0]
+        numbers = [each.number for each in shelf.versions if each.yanked_at is None]
+        older = numbers[numbers.index(shelf.latest) + 1 :] if shelf.latest in numbers else []
+        if not older:
+            raise UsageError(f"{shelf.reference} has no version before", "name two to compare")
+        number, wanted = older[0], shelf.latest
     releases = opened.releases
     number = number or shelf.latest
     wanted = wanted or releases.shelf(second).latest
@@ -185,9 +188,10 @@ def _yank(
     as_json: bool,
 ) -> None:
     def ask(opened: "Board") -> "tuple[bool, Shelf]":
+        name = opened.releases.shelf(item).reference  # by any other it may not be found then
         by = decider(opened, None)
-        done = opened.releases.yank(item, version, yanked=yanked, reason=reason, by=by)
-        return done, opened.releases.shelf(item)
+        done = opened.releases.yank(name, version, yanked=yanked, reason=reason, by=by)
+        return done, opened.releases.shelf(name)
 
     done, shelf = _asked(board, registry, ask)
     if as_json:
@@ -260,7 +264,8 @@ def _decide(
     if as_json:
         render.print_json(shelf)
     else:
-        _print_shelf(shelf._replace(versions=shelf.versions[:1]))
+        latest_line = tuple(each for each in shelf.versions if each.number == shelf.latest)
+        _print_shelf(shelf._replace(versions=latest_line))
 
 
 @click.command()
@@ -275,7 +280,12 @@ def audit(
 
     These lines cannot be changed or removed.
     """
-    lines = _asked(board, registry, lambda opened: opened.releases.audit(item, limit))
+
+    def ask(opened: "Board") -> "Sequence[AuditLine]":
+        name = opened.releases.shelf(item).reference if item and ":" not in item else item
+        return opened.releases.audit(name, limit)
+
+    lines = _asked(board, registry, ask)
     if as_json:
         render.print_json({"audit": lines})
         return

@@ -137,5 +137,10 @@ class Fields:
             )
             if not relation.strip() or not target.strip():
                 raise Refused("bad_link", f"links[{i}] has no relation or no target; name both")
-            found[Link(relation.strip(), *split(target.strip()))] = None
+            name, range_ = split(target.strip())
+            if not range_ and ":" in name and "@" in name.rpartition(":")[2]:
+                said = name.rpartition("@")[2]
+                reason = f"links[{i}]: {shown(said)} is no version or range; write one such as ^1.2"
+                raise Refused("bad_link", reason)
+            found[Link(relation.strip(), name, range_)] = None
         return tuple(found)

@@ -286,7 +286,10 @@ def check_record(record: Record) -> None:
         )
     if record.kind != KINDS[layout]:
         raise _refused("bad_record", f"what lies in {layout} is no {shown(record.kind)}")
-    if normal(record.id) != normal(id_of(record.path, record.folder)):
+    by_path = id_of(record.path, record.folder)
+    if layout == "knowledge":  # which may give itself another name than its file
+        by_path = f"{by_path.rpartition(':')[0]}:{record.id.rpartition(':')[2]}"
+    if normal(record.id) != normal(by_path):
         raise _refused(
             "bad_record", f"its id is {shown(record.id)}, and its path {shown(record.path)}"
         )

@@ -135,7 +135,7 @@ class Connection:
     @contextlib.contextmanager
     def _in_words(self, request: Request, deadline: Deadline) -> Iterator[None]:
         slow = TookTooLong(
-            f"{self.address} did not answer within {request.seconds:g} seconds",
+            f"{self.address} did not answer within {request.seconds:.3g} seconds",
             "try it again, or look how the gateway is: pegboard doctor --gateway",
         )
         try:

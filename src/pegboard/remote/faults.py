@@ -8,8 +8,8 @@ BY_STATUS: dict[int, type[PegboardError]] = {401: NotSignedIn, 403: NotAllowed, 
 """For what stands before a gateway, and has no code of ours to tell."""
 
 SIGN_IN = (
-    "give a token in PEGBOARD_TOKEN or with --token-file; "
-    "it is made where the board is, with: pegboard token new"
+    "give a token in PEGBOARD_TOKEN, for the registry in PEGBOARD_REGISTRY_TOKEN, or with"
+    " --token-file; it is made where the board is, with: pegboard token new"
 )
 
 

@@ -1,4 +1,4 @@
-"""Which items of a project were pulled from the registry, as its lock file says."""
+"""Which items were pulled from the registry, as lock files say."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -18,11 +18,13 @@ class Pulled(NamedTuple):
         return f"{namespace}/{item_id}" in self.names
 
 
-def read_lock(project: Path | None) -> Pulled:
-    """Nothing if there is no file; one that cannot be read is passed over, with a notice."""
-    if project is None:
-        return Pulled()
-    try:
-        return Pulled(frozenset(read(project / NAME)))
-    except ConfigError as error:
-        return Pulled(notices=(f"{NAME} is passed over: {error.message}",))
+def read_lock(*folders: Path | None) -> Pulled:
+    """Of all of these; a file that cannot be read is passed over, with a notice."""
+    names: set[str] = set()
+    notices: list[str] = []
+    for folder in filter(None, folders):
+        try:
+            names.update(read(folder / NAME))
+        except ConfigError as error:
+            notices.append(f"{NAME} is passed over: {error.message}")
+    return Pulled(frozenset(names), tuple(notices))

@@ -12,7 +12,7 @@ from pegboard.board.packing import Release, recorded, release_at, release_of, se
 from pegboard.board.releasing import Parcel, Publication
 from pegboard.config import Located, find_settings, keyring_folder
 from pegboard.errors import ItemNotFound
-from pegboard.gate.releases import Record, id_of
+from pegboard.gate.releases import Record
 from pegboard.model import ItemId
 from pegboard.ports import Progress
 from pegboard.tiers.opening import Board
@@ -55,7 +55,7 @@ def found(place: Located, target: str) -> Release:
 def made_ready(place: Located, registry: Board, release: Release, wish: Wish) -> Ready:
     own = release.item.namespace
     namespace = wish.namespace or place.settings.registry.namespace or own
-    reference = f"{namespace}/{id_of(release.path, release.folder)}"
+    reference = f"{namespace}/{release.id}"
     try:
         there = [each.number for each in registry.releases.shelf(reference).versions]
     except ItemNotFound:

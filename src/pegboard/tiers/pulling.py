@@ -8,7 +8,7 @@ from pegboard.app import Pegboard
 from pegboard.board.filling import Outcome
 from pegboard.board.locking import NAME, Locked, read_lock, write_lock
 from pegboard.board.private_files import locked
-from pegboard.board.pulling import Comparing, Fetching, Pulled, Registry, Want
+from pegboard.board.pulling import Comparing, Fetching, Got, Pulled, Registry, Want
 from pegboard.board.reading import AI
 from pegboard.board.unpacking import put_in_place
 from pegboard.config import Located, Tier, sealing_of
@@ -88,15 +88,27 @@ def pull(
                 "name what you want: pegboard pull ID",
             )
         seal = sealing_of(place.settings, (Tier.REGISTRY,)).seal
-        fetching = Fetching(registry, seal, lock)
+        fetching = Fetching(registry, seal, lock, count=not dry_run)
         got = fetching.all(wants) if wants else fetching.as_locked()
-        comparing = Comparing(ground.root, lock, registry, force, merge)
+        _refuse_same_place(got)
+        comparing = Comparing(ground.root, lock, registry, force, merge, restoring=not wants)
         planned = [comparing.planned(each) for each in got]
         report = PullReport(tuple(planned), ground.root)
         if dry_run:
             return report
         _write(ground, lock, planned, progress)
     return _hung(report, place, to, progress)
+
+
+def _refuse_same_place(got: Sequence[Got]) -> None:
+    taken: dict[str, str] = {}
+    for each in got:
+        other = taken.setdefault(each.record.path, each.record.reference)
+        if other != each.record.reference:
+            raise UsageError(
+                f"{other} and {each.record.reference} would lie at the same place",
+                "pull one of them; or one with --to user",
+            )
 
 
 def _write(
@@ -106,7 +118,10 @@ def _write(
     for number, each in enumerate(planned, start=1):
         if each.state != "unchanged":
             put_in_place(ground.root, each.path, each.locked.folder, each.files, each.side_file)
-        if lock.get(each.reference) != each.locked:
+        others = [name for name, kept in lock.items() if kept.path == each.path]
+        if lock.get(each.reference) != each.locked or others != [each.reference]:
+            for name in others:  # which this one takes the place of
+                del lock[name]
             lock[each.reference] = each.locked
             write_lock(ground.lock, lock)
         progress("pulling", number, len(planned))

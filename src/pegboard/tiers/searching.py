@@ -72,7 +72,7 @@ class Tiers(Boards):
             return self._searched(name, board, query, within, executable, said)
 
         found, states = self.ask(names, search, alone=len(names) == 1)
-        lock = read_lock(self.place.ground)
+        lock = read_lock(self.place.ground, self.place.settings.data_folder)
         answer = fused(list(found.items()), Wanted(wanted, settings.floor, diverse, lock))
         explanations = [each.explanation for each in found.values() if each.explanation]
         return answer._replace(

@@ -245,8 +245,10 @@ def _notes(entry: Entry) -> tuple[str, ...]:
     """What to know before calling it."""
     item = entry.item
     notes = {
-        f"It is marked as {item.deprecation}.": item.deprecated,
-        "Its source no longer has it.": entry.drift is Drift.MISSING,
+        f"It is marked as {item.deprecation}.": item.deprecated and item.source != PUBLISHED,
+        "Its source no longer has it.": entry.drift is Drift.MISSING and item.source != PUBLISHED,
+        "All its versions were taken back.": entry.drift is Drift.MISSING
+        and item.source == PUBLISHED,
         "It is no longer what was approved.": entry.drift is Drift.CHANGED,
         "It is held back until somebody approves what it has become.": entry.drift is Drift.CHANGED
         and not entry.active,

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from pegboard.board.listing import listed
-from pegboard.model import Drift, Entry, Filters, Kind
+from pegboard.model import PUBLISHED, Drift, Entry, Filters, Kind
 from pegboard.search.budget import clipped, qualified
 from pegboard.serve.http.paging import mark_of, place_of
 from pegboard.serve.web.paths import category_path, item_path
@@ -44,7 +44,8 @@ def state_of(entry: Entry) -> State:
     if entry.off_at is not None:
         return State("switched off", "bad")
     if entry.drift is Drift.MISSING:
-        return State("gone from its source", "bad")
+        back = entry.item.source == PUBLISHED
+        return State("taken back" if back else "gone from its source", "bad")
     if entry.drift is Drift.CHANGED:
         return State("changed" if entry.active else "held back", "warn")
     return State("active", "good") if entry.active else State("inactive", "bad")

@@ -33,7 +33,10 @@ class Database:
             if create:
                 path.parent.mkdir(parents=True, exist_ok=True)
             elif not path.exists():
-                raise BoardMissing(f"there is no board at {path}", "make one with: pegboard init")
+                raise BoardMissing(
+                    f"there is no board at {path}",
+                    "make one with: pegboard init, or from what the project has: pegboard rebuild",
+                )
             elif path.stat().st_size == 0:
                 raise BoardCorrupt(
                     f"{path} is empty", "delete it, then: pegboard init, add and sync again"
