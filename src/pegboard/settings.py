@@ -126,7 +126,7 @@ class TrustSettings:
     )
     signatures_registry: str = setting(
         "require",
-        "whether they must on a board in PostgreSQL",
+        "whether they must on a board in PostgreSQL, and what is published and pulled",
         choices=SIGNATURES,
         personal=True,
     )
@@ -160,7 +160,10 @@ class RunSettings:
         "allow", "the same on a board of your own", choices=DECISIONS, personal=True
     )
     unsigned_registry: str = setting(
-        "ask", "the same on a board in PostgreSQL", choices=DECISIONS, personal=True
+        "ask",
+        "the same on a board in PostgreSQL, and on the registry",
+        choices=DECISIONS,
+        personal=True,
     )
     created: str = setting(
         "allow",
