@@ -30,7 +30,7 @@ from pegboard.config import (
     user_config_file,
 )
 from pegboard.content import Json
-from pegboard.errors import BoardReadOnly
+from pegboard.errors import BoardReadOnly, KeyUnusable
 from pegboard.freeact import PytoolsPlace, pytools_place
 from pegboard.gateway import GatewayPlace, gateway_place, registry_gateway
 from pegboard.model import Entry, Filters, Item, Mode
@@ -246,7 +246,10 @@ class Pegboard(Upkeep):
     def _revoked(self) -> frozenset[str]:
         from pegboard.board.keyring import Keyring
 
-        known = Keyring(keyring_folder(self.settings)).trusted().values()
+        try:
+            known = Keyring(keyring_folder(self.settings)).trusted().values()
+        except KeyUnusable:
+            return frozenset()  # a search needs no list: whoever runs or syncs is told
         return frozenset(each.id for each in known if each.revoked_at)
 
     def find(self, ask: Ask, model: str | None = None, patience: Patience | None = None) -> Answer:

@@ -1,12 +1,13 @@
 """The page of one item: everything about it, and what whoever looks may do with it."""
 
+import shlex
 from typing import NamedTuple
 
 from starlette.responses import Response
 
 from pegboard.board.curate import etag
 from pegboard.errors import ItemAmbiguous, ItemNotFound
-from pegboard.model import CREATED, DEFAULT_NAMESPACE, PUBLISHED, Drift, Entry, ItemId, Kind
+from pegboard.model import CREATED, DEFAULT_NAMESPACE, PUBLISHED, Drift, Entry, Item, ItemId, Kind
 from pegboard.search.budget import qualified
 from pegboard.serve.http.site import site_of
 from pegboard.serve.web import facts
@@ -185,7 +186,7 @@ def view(visit: Visit, entry: Entry) -> ItemView:
         words=_words(entry),
         asks=table(item.input_schema) if item.input_schema else None,
         gives=table(item.output_schema) if item.output_schema else None,
-        examples=examples(name, item.input_schema, base) if item.kind is Kind.TOOL else (),
+        examples=_examples(item, name, base),
         origin=_origin(visit, entry),
         versions=facts.versions_of(board, item) if item.source != PUBLISHED else (),
         shelf=shelf_of(board, entry),
@@ -239,6 +240,15 @@ def _origin(visit: Visit, entry: Entry) -> Origin:
         facts.server_of(visit.board, entry),
         facts.signature_of(item),
     )
+
+
+def _examples(item: Item, name: str, base: str) -> tuple[Example, ...]:
+    calls = examples(name, item.input_schema, base) if item.kind is Kind.TOOL else ()
+    if item.source != PUBLISHED:
+        return calls
+    reference = shlex.quote(f"{item.namespace}/{item.id}")
+    taken = f"pegboard pull {reference} --registry {shlex.quote(base)}"
+    return (Example("Into a project", taken), *calls)
 
 
 def _notes(entry: Entry) -> tuple[str, ...]:
