@@ -204,4 +204,4 @@ def test_the_error_of_a_damaged_board_names_it_and_says_how_to_go_on(board: Path
         SqliteStore(board)
 
     assert str(board) in refused.value.message
-    assert "pegboard init" in refused.value.hint
+    assert "pegboard rebuild" in refused.value.hint
