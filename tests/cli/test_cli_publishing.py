@@ -1,6 +1,8 @@
 """Publish, pull and what is decided about releases, as a user has them, on real boards."""
 
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -427,3 +429,41 @@ def test_texts_of_a_registry_reach_the_terminal_harmless(pegboard, project):
     ran = pegboard("transfer", REFERENCE, "\x1b]0;x\x07root")
     assert ran.code == 2
     assert "\x1b" not in ran.err
+
+
+@pytest.fixture
+def listener():
+    """Something that is no registry, and remembers what it was shown."""
+    shown: list[str | None] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            shown.append(self.headers["Authorization"])
+            self.send_error(404)
+
+        def log_message(self, *said: object) -> None:
+            """Nobody reads it."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", shown
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_the_token_of_the_registry_is_shown_to_no_other(pegboard, project, listener, monkeypatch):
+    url, shown = listener
+    monkeypatch.setenv("PEGBOARD_REGISTRY_TOKEN", "of-the-registry")
+    monkeypatch.setenv("PEGBOARD_REGISTRY_URL", "http://127.0.0.1:9")
+    assert pegboard("pull", "release", "--registry", url).code != 0
+    assert shown == [None]
+    (project / "token").write_text("of-this-one\n")
+    assert pegboard("pull", "release", "--registry", url, "--token-file", "token").code != 0
+    assert shown == [None, "Bearer of-this-one"]
+    monkeypatch.setenv("PEGBOARD_REGISTRY_URL", url)
+    assert pegboard("pull", "release").code != 0
+    assert shown[-1] == "Bearer of-the-registry"
+    assert pegboard("pull", "release", "--token-file", "token").code != 0
+    assert shown[-1] == "Bearer of-this-one"

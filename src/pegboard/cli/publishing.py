@@ -57,16 +57,15 @@ def registry_board(registry: str | None) -> "tuple[Board, Located]":
     if registry and asked_gateway():
         raise UsageError("--registry and --gateway do not go together", "leave out one of them")
     known, file = place.settings.registry.url, asked_token_file()
-    if registry and registry.startswith(GATEWAYS) and registry.rstrip("/") != known.rstrip("/"):
-        # The registry's token is for no other: this is a gateway like any that is named.
-        return RemoteBoard(named_gateway(registry, file), place.settings), place
     if not registry and (asked_gateway() or not known):
         gateway = chosen_gateway(None)
         if gateway is not None:
             return RemoteBoard(gateway, place.settings), place
-    flags = {"registry.url": registry} if registry else {}
-    flags |= {"registry.token_file": str(file)} if file else {}
-    return open_registry(located(flags=flags)), place
+    asked = registry or known
+    if asked.startswith(GATEWAYS) and (file or asked.rstrip("/") != known.rstrip("/")):
+        # The registry's own token is for no other, and gives way to one that is named.
+        return RemoteBoard(named_gateway(asked, file), place.settings), place
+    return open_registry(located(flags={"registry.url": registry} if registry else None)), place
 
 
 @click.command()
