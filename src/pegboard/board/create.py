@@ -28,6 +28,7 @@ from pegboard.model import (
     Rejection,
 )
 from pegboard.ports import Store
+from pegboard.semver import precedence
 from pegboard.sources.folder_bundle import PartUnreadable, make_file, read_bundle
 from pegboard.sources.folder_python import python_fields
 from pegboard.sources.tree import Tree, Unfit
@@ -181,24 +182,13 @@ def _after(latest: str) -> str:
 
 def _not_after(version: str, latest: str) -> str:
     """What is wrong with a number that does not come after the latest."""
-    new, old = _precedence(version), _precedence(latest)
+    new, old = precedence(version), precedence(latest)
     if not new or not old or new > old:
         return ""
     return (
         f"version {version} does not come after {latest}, and versions stay as they are; "
         f"give it a higher number, or none: it is {_after(latest)} then"
     )
-
-
-def _precedence(version: str) -> tuple[object, ...]:
-    """By which versions are ordered; what stands behind a + does not count."""
-    found = _NUMBER.fullmatch(version.partition("+")[0])
-    if found is None:
-        return ()
-    *numbers, early = found.groups()
-    parts = [(each.isdigit(), each) for each in early[1:].split(".")] if early else []
-    known = [(0, int(each), "") if number else (1, 0, each) for number, each in parts]
-    return (*map(int, numbers), not known, known)
 
 
 def draft_of(manifest: Mapping[str, object] | str, files: Mapping[str, str | bytes]) -> Draft:

@@ -5,13 +5,14 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from pegboard.board.bounds import Place
 from pegboard.board.curate import word
 from pegboard.board.describe import describe
 from pegboard.content import ItemFile, Version, VersionLine
-from pegboard.errors import ChangedMeanwhile, ItemAmbiguous, ItemNotFound, NotTrusted, UsageError
+from pegboard.errors import ChangedMeanwhile, ItemNotFound, NotTrusted, UsageError
 from pegboard.gate.admission import admit
 from pegboard.gate.refusal import Refused
 from pegboard.gate.releases import (
@@ -28,7 +29,6 @@ from pegboard.model import (
     DEFAULT_NAMESPACE,
     PUBLISHED,
     Entry,
-    Filters,
     Fingerprint,
     Item,
     ItemId,
@@ -63,7 +63,7 @@ class Publication(NamedTuple):
     """What became of a release."""
 
     state: str
-    """`published`, or `unchanged` if the same was there already; else `refused`."""
+    """`published`, `unchanged` if the same was there, `checked` by a dry run; or `refused`."""
     namespace: str
     id: ItemId
     version: str
@@ -73,7 +73,6 @@ class Publication(NamedTuple):
     code: str = ""
     reason: str = ""
     """Why it was refused."""
-    notes: tuple[str, ...] = ()
 
 
 class Shelf(NamedTuple):
@@ -172,29 +171,26 @@ class Releasing:
         told = Publication("refused", record.namespace, ItemId(record.id), record.version)
         try:
             item = released(record, files, parcel.side_file, self._seal())
-            notes = self._unmet(record)
+            self._refuse_unmet(record)
         except Refused as refused:
             return told._replace(code=refused.code, reason=refused.reason)
         item = _owned(item, where, by, team=team, visibility=visibility)
         if dry_run:
-            return told._replace(state="checked", bundle=parcel.sha256, notes=notes)
+            return told._replace(state="checked", bundle=parcel.sha256)
         done = self._store.releases.publish(item, self._target(), by)
         if done.refused is not None:
             return told._replace(code=done.refused.code, reason=done.refused.reason)
         self._store.curation.resolve_links()
-        return told._replace(
-            state=done.state, latest=done.latest, bundle=parcel.sha256, notes=notes
-        )
+        return told._replace(state=done.state, latest=done.latest, bundle=parcel.sha256)
 
-    def _unmet(self, record: Record) -> tuple[str, ...]:
+    def _refuse_unmet(self, record: Record) -> None:
         """Raises `Refused` if there is no version of something that it needs."""
         for need in record.requires:
             try:
-                shelf = self.shelf(self._needed(need, record.namespace))
-            except (ItemNotFound, ItemAmbiguous) as error:
-                raise Refused(
-                    "unmet_need", f"it needs {need.id}@{need.range}: {error.message}"
-                ) from error
+                shelf = self._needed(need, record.namespace)
+            except ItemNotFound as error:
+                what = f"it needs {need.id}@{need.range}: {error.message}"
+                raise Refused("unmet_need", what) from error
             if best(shelf, need.range) is None:
                 there = ", ".join(each.number for each in shelf.versions[:5]) or "none"
                 raise Refused(
@@ -202,17 +198,12 @@ class Releasing:
                     f"it needs {need.id}@{need.range}, and of {shelf.reference} there is: {there};"
                     " publish that first",
                 )
-        return ()
 
-    def _needed(self, need: Need, namespace: str) -> str:
+    def _needed(self, need: Need, namespace: str) -> Shelf:
         """The item of the same namespace goes before that of `public`."""
         for each in (namespace, DEFAULT_NAMESPACE):
-            within = Filters(namespaces=(each,), active=None)
-            try:
-                found = describe(self._store, need.id, within, files=False).item
-            except ItemNotFound:
-                continue
-            return f"{found.namespace}/{found.id}"
+            with suppress(ItemNotFound):
+                return self.shelf(f"{each}/{need.id}")
         raise ItemNotFound(f"there is no {need.id} in {namespace} or {DEFAULT_NAMESPACE}")
 
     def shelf(self, name: str) -> Shelf:

@@ -178,7 +178,6 @@ def _tell(
                     f" what this prints: pegboard keys export {ready.signer}",
                     err=True,
                 )
-    notice(*done.notes)
 
 
 @click.command()

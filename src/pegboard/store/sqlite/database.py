@@ -39,7 +39,7 @@ class Database:
                 )
             elif path.stat().st_size == 0:
                 raise BoardCorrupt(
-                    f"{path} is empty", "delete it, then: pegboard init, add and sync again"
+                    f"{path} is empty", "make it anew from what the project has: pegboard rebuild"
                 )
             prepare(self.connection(create=create), path, busy_seconds)
 
