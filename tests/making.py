@@ -6,6 +6,7 @@ import threading
 import time
 from array import array
 from collections.abc import Sequence
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -207,6 +208,12 @@ def by_hand(store, sql, **params):
         return store.database.rows(sql, params)
     named = re.sub(r":(\w+)", r"%(\1)s", sql)
     return store.database.write(lambda tx: run(tx, named, params))
+
+
+def seen_below(folder: Path | str, pattern: str) -> list[Path]:
+    """What fits, while any of it may vanish, which `Path.glob` fails at."""
+    names = glob(pattern, root_dir=folder, recursive=True, include_hidden=True)  # noqa: PTH207
+    return [Path(folder, name) for name in names]
 
 
 def until(happened, bound: float = 30.0) -> None:

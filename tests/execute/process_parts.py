@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from making import seen_below
 from pegboard.execute.groups import find_groups
 from pegboard.execute.job import Grants, Job, Limits, Sandboxing
 from pegboard.execute.process import Command, Processes, Ran
@@ -68,7 +69,7 @@ class Runs:
         self._rooms |= {room.name for room in rooms}
         bases = (find_groups() or [{}])[0].values()
         groups = [each for room in self._rooms for base in bases for each in base.glob(f"*{room}*")]
-        inside = [each for room in rooms for each in room.glob("[0-9]*/**/*")]
+        inside = [each for room in rooms for each in seen_below(room, "[0-9]*/**/*")]
         folders = [each for each in inside if each.name not in ("output", "tmp")]
         return [*processes, *map(str, (*groups, *folders))]
 

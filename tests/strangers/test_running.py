@@ -10,6 +10,8 @@ import pytest
 from mcp import Client
 from strangers_parts import Desk, wait_until
 
+from making import seen_below
+
 WAITS = {
     "tool_id": "wait",
     "tool_type": "bash",
@@ -59,7 +61,7 @@ async def until(condition: Any, what: str) -> None:
 
 
 def private_folders(desk: Desk) -> list[Path]:
-    return list((Path(desk.environ["HOME"]) / ".cache/pegboard/runs").rglob("begun"))
+    return seen_below(desk.environ["HOME"], ".cache/pegboard/runs/**/begun")
 
 
 @pytest.mark.parametrize("how", ["cancelled", "left"])
@@ -96,8 +98,7 @@ def test_a_run_ends_with_the_process_that_serves_it_however_that_dies(desk, star
     again = start("--no-watch")
     again.greet()
     again.call("call_tool", name="wait", timeout_seconds=1)  # clears up before it begins
-    left = Path("/sys/fs/cgroup").glob(f"**/pegboard-{served.process.pid}-*")
-    assert list(left) == []
+    assert not seen_below("/sys/fs/cgroup", f"**/pegboard-{served.process.pid}-*")
     assert not private_folders(desk)
 
 
@@ -147,6 +148,8 @@ def open_files(pid: int) -> int:
 
 
 def children(pid: int) -> str:
-    return "".join(
-        task.joinpath("children").read_text() for task in Path(f"/proc/{pid}/task").iterdir()
-    ).strip()
+    said = []
+    for path in seen_below(f"/proc/{pid}/task", "*/children"):
+        with contextlib.suppress(OSError):  # a thread that has ended
+            said.append(path.read_text())
+    return "".join(said).strip()

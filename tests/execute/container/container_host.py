@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from making import seen_below
 from pegboard.calls import CallResult
 from pegboard.content import EMPTY
 from pegboard.execute.container.executor import ContainerExecutor
@@ -234,7 +235,8 @@ class Runner:
 
     def files_left(self) -> list[str]:
         """In folders of runs."""
-        return [str(path) for path in self.scratch.glob("*/*/*") if path.name != "owner.lock"]
+        found = seen_below(self.scratch, "*/*/*")
+        return [str(path) for path in found if path.name != "owner.lock"]
 
 
 def text_of(result: CallResult) -> str:

@@ -151,8 +151,11 @@ def test_when_many_search_other_processes_help_and_end_with_it(served, end):
 
 
 def children(pid: int) -> list[int]:
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    return [int(each) for task in tasks for each in (task / "children").read_text().split()]
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(OSError):  # a thread that has ended
+            found += map(int, (task / "children").read_text().split())
+    return found
 
 
 def has_it_open(pid: int, name: str) -> bool:
