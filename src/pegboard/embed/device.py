@@ -25,7 +25,18 @@ def check_device(device: str) -> None:
             return  # loading the model will say what is missing
 
 
+def load_onnxruntime() -> None:
+    """numpy as a whole goes before, which onnxruntime enters by an inner module.
+
+    If another thread loads numpy at that time, each waits for the other; Python then shows one of
+    them a module that is half loaded, and numpy works no more in this process.
+    """
+    import numpy  # noqa: F401
+    import onnxruntime  # noqa: F401
+
+
 def chosen_for(device: str) -> str:
+    load_onnxruntime()
     import onnxruntime
 
     offered: list[str] = onnxruntime.get_available_providers()

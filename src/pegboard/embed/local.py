@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from pegboard.embed.device import CPU, chosen_for
+from pegboard.embed.device import CPU, chosen_for, load_onnxruntime
 from pegboard.errors import EmbeddingError, ModelUnavailable
 from pegboard.model import Fingerprint, Vector
 from pegboard.text import TEXT_VERSION
@@ -188,8 +188,7 @@ def _load(folder: Path, card: _Card, device: str) -> _Model:
 
 def _unverified(folder: Path, card: _Card, device: str, aside: ThreadPoolExecutor) -> _Model:
     try:
-        import onnxruntime  # noqa: F401
-
+        load_onnxruntime()
         session = aside.submit(_session_on, device, folder / MODEL)
         tokenizer = _tokenizer(_read(folder / TOKENIZER), card.max_tokens)
     except (ImportError, AttributeError) as error:  # AttributeError if numpy's ABI does not fit
