@@ -25,8 +25,8 @@ from pegboard.board.evaluate import (
     places,
 )
 from pegboard.board.gather import gather
-from pegboard.config import find_settings
-from pegboard.model import Leg, Mode
+from pegboard.config.loading import find_settings
+from pegboard.model.items import Leg, Mode
 from pegboard.search import fusion
 from pegboard.search.fusion import Evidence, FusionSettings, Method, fuse
 from pegboard.search.query import parse

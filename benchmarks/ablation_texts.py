@@ -13,7 +13,8 @@ from unittest.mock import patch
 
 from boards import sampled
 from pegboard import Pegboard
-from pegboard.app import located
+from pegboard.app.measure import evaluation_board
+from pegboard.app.pegboard import located
 from pegboard.board.evaluate import (
     CUTOFF,
     EVALUATED,
@@ -27,8 +28,7 @@ from pegboard.board.evaluate import (
 from pegboard.embed import parts
 from pegboard.embed.local import LocalEmbedder
 from pegboard.embed.parts import PartsEmbedder
-from pegboard.measure import evaluation_board
-from pegboard.model import Item, Vector
+from pegboard.model.items import Item, Vector
 from pegboard.text import PART_MARK, embedding_text, prose, spoken
 from report import mean
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import pegboard
 from pegboard import Pegboard
-from pegboard.app import located
+from pegboard.app.measure import evaluation_board
+from pegboard.app.pegboard import located
 from pegboard.board.evaluate import EvalQuery, fill, read_queries
-from pegboard.measure import evaluation_board
 
 SEED = 7
 

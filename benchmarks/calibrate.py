@@ -14,7 +14,7 @@ from pegboard import Pegboard
 from pegboard.board.evaluate import find_catalogue, read_queries
 from pegboard.board.find import FindSettings
 from pegboard.board.gather import gather
-from pegboard.model import Filters, Mode
+from pegboard.model.items import Filters, Mode
 from pegboard.search.fusion import FusionSettings, fuse
 from pegboard.search.query import parse
 from report import options, save

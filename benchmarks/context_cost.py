@@ -18,8 +18,8 @@ from tokenizers import Tokenizer
 
 from boards import sampled
 from pegboard import Pegboard
-from pegboard.app import located
-from pegboard.measure import evaluation_board
+from pegboard.app.measure import evaluation_board
+from pegboard.app.pegboard import located
 from pegboard.search.budget import tokens
 from pegboard.serve.face import make_face
 from replay import configs, replaying

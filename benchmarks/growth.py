@@ -20,8 +20,8 @@ from boards import SEED, board_file, folder_for
 from growth_plot import plot
 from pegboard.embed.choose import make_embedder
 from pegboard.gate.admission import admit
-from pegboard.model import Candidate, Item, ItemId, ModelSpec
-from pegboard.ports import Embedder
+from pegboard.model.items import Candidate, Item, ItemId, ModelSpec
+from pegboard.ports.stages import Embedder
 from pegboard.sources.jsonl import JsonlSource
 from pegboard.store.sqlite.store import SqliteStore
 from pegboard.text import spoken

@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 from boards import SEED, SETS, sampled
 from pegboard import Pegboard
-from pegboard.app import located
+from pegboard.app.pegboard import located
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.local import LocalEmbedder
-from pegboard.model import Vector
+from pegboard.model.items import Vector
 from pegboard.store.sqlite.store import SqliteStore
 from report import quantile
 

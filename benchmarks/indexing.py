@@ -16,7 +16,7 @@ from pathlib import Path
 from pegboard import Pegboard
 from pegboard.embed.local import LocalEmbedder
 from pegboard.embed.parts import PartsEmbedder
-from pegboard.model import Vector
+from pegboard.model.items import Vector
 from pegboard.text import _terms_of, embedding_text
 from report import parser, save
 

@@ -14,11 +14,11 @@ from unittest import mock
 
 from boards import folder_for
 from pegboard import Pegboard
-from pegboard.answers import Answer
-from pegboard.app import located, quiet
+from pegboard.app.measure import evaluation_board
+from pegboard.app.pegboard import located, quiet
 from pegboard.board.evaluate import EvalQuery, evaluate
-from pegboard.measure import evaluation_board
-from pegboard.model import Filters, Item, Kind
+from pegboard.model.answers import Answer
+from pegboard.model.items import Filters, Item, Kind
 from pegboard.text import Passage, passages
 from report import at_least, options, save
 

@@ -17,13 +17,13 @@ from typing import NamedTuple
 
 from indexing import CountingEmbedder
 from pegboard import Pegboard
-from pegboard.app import located
+from pegboard.app.measure import evaluate, evaluate_as_is, evaluation_board
+from pegboard.app.pegboard import located
 from pegboard.board.evaluate import name_of, read_queries
 from pegboard.board.filling import Outcome
-from pegboard.calls import ServerConfig
 from pegboard.embed.local import LocalEmbedder
-from pegboard.measure import evaluate, evaluate_as_is, evaluation_board
-from pegboard.model import SourceRecord
+from pegboard.model.calls import ServerConfig
+from pegboard.model.items import SourceRecord
 from pegboard.text import _terms_of
 from replay import Definition, configs, dumps, replaying
 from report import Check, at_least, at_most, options, save

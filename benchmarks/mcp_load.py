@@ -28,9 +28,9 @@ from mcp import Client, MCPError
 from boards import sampled
 from indexing import clean, identifier, source
 from pegboard import Pegboard
-from pegboard.app import located
-from pegboard.live import kept
-from pegboard.measure import evaluation_board
+from pegboard.app.live import kept
+from pegboard.app.measure import evaluation_board
+from pegboard.app.pegboard import located
 from pegboard.serve.face import Face, make_face
 from replay import configs, listening, quiet_server, replaying
 from report import Check, at_least, at_most, options, quantile, save

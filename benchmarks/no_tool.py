@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from pegboard import Pegboard
-from pegboard.app import located
-from pegboard.measure import evaluation_board
+from pegboard.app.measure import evaluation_board
+from pegboard.app.pegboard import located
 from report import at_least, mean, options, save
 
 HERE = Path(__file__).parent

@@ -18,12 +18,12 @@ from jsonschema import Draft202012Validator, SchemaError
 
 from indexing import CountingEmbedder
 from pegboard import Pegboard
-from pegboard.app import located, quiet
+from pegboard.app.measure import evaluation_board
+from pegboard.app.pegboard import located, quiet
 from pegboard.board import evaluate
 from pegboard.board.evaluate import EvalQuery, read_queries
 from pegboard.embed.local import LocalEmbedder
-from pegboard.measure import evaluation_board
-from pegboard.model import Item
+from pegboard.model.items import Item
 from report import Check, at_least, at_most, options, save
 
 METHODS = r"get|put|post|delete|options|head|patch|trace"

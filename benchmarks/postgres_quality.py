@@ -8,8 +8,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from boards import add_options, board_file, folder_for
-from pegboard.app import located
-from pegboard.measure import evaluate, evaluation_board
+from pegboard.app.measure import evaluate, evaluation_board
+from pegboard.app.pegboard import located
 from pegboard.store.opening import scratch_beside
 from postgres_scale import serving
 from report import Check, at_most, options, save

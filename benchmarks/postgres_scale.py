@@ -23,8 +23,8 @@ from psycopg.conninfo import make_conninfo
 from growth import BATCH, Tools
 from growth_search import FLAGS, WARM_UP, Ready, questions
 from pegboard import Pegboard
-from pegboard.app import located
-from pegboard.model import Filters, Item, ItemId
+from pegboard.app.pegboard import located
+from pegboard.model.items import Filters, Item, ItemId
 from pegboard.store.postgres.store import PostgresStore
 from pegboard.store.postgres.vector import to_database
 from report import Check, at_least, at_most, mean, options, quantile, save

@@ -6,8 +6,8 @@ Each set goes the whole way: catalogue, gate, store, worker, search. Its board i
 from pathlib import Path
 
 from boards import SETS, add_options, board_file, folder_for
-from pegboard.app import located
-from pegboard.measure import evaluate, evaluation_board
+from pegboard.app.measure import evaluate, evaluation_board
+from pegboard.app.pegboard import located
 from report import Check, at_least, at_most, mean, options, save
 
 WAYS: dict[str, tuple[str, dict[str, object]]] = {

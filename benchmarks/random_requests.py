@@ -30,10 +30,10 @@ import uvicorn
 from starlette.requests import HTTPConnection
 
 from pegboard import Pegboard
-from pegboard.calls import Caller, Role
+from pegboard.app.live import kept
 from pegboard.errors import NotSignedIn
-from pegboard.live import kept
-from pegboard.model import CREATED, Filters
+from pegboard.model.calls import Caller, Role
+from pegboard.model.items import CREATED, Filters
 from pegboard.serve.http.assembled import assembled
 from pegboard.serve.http.gateway import Gateway
 from report import Check, at_most, options, save

@@ -27,7 +27,7 @@ from mcp_types import (
 )
 from starlette.applications import Starlette
 
-from pegboard.calls import ServerConfig, Transport
+from pegboard.model.calls import ServerConfig, Transport
 
 PAGE = 20
 STUCK = "stuck"

@@ -14,8 +14,6 @@ import time
 from pathlib import Path
 from shutil import which
 
-from pegboard.calls import Outcome
-from pegboard.content import ItemFile, Version
 from pegboard.execute.environments import Environments
 from pegboard.execute.interpreter import Interpreter, base_interpreter
 from pegboard.execute.job import Job, Sandboxing
@@ -23,7 +21,9 @@ from pegboard.execute.process import Processes
 from pegboard.execute.python_tool import PythonExecutor
 from pegboard.execute.secrets import Secrets
 from pegboard.execute.unpacked import Unpacked
-from pegboard.model import Item, ItemId
+from pegboard.model.calls import Outcome
+from pegboard.model.content import ItemFile, Version
+from pegboard.model.items import Item, ItemId
 from report import at_most, parser, save
 
 PATH = "/usr/local/bin:/usr/bin:/bin"

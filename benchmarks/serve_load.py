@@ -26,8 +26,8 @@ from growth import Tools
 from growth_search import questions
 from http_clients import Clients, Window, clients, dawdle, search
 from pegboard import Pegboard
-from pegboard.app import located
-from pegboard.measure import evaluation_board
+from pegboard.app.measure import evaluation_board
+from pegboard.app.pegboard import located
 from replay import configs, replaying
 from report import Check, at_least, at_most, options, quantile, save
 

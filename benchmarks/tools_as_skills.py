@@ -14,10 +14,10 @@ import yaml
 
 from boards import filled, folder_for, sampled
 from pegboard import Pegboard
-from pegboard.app import located, quiet
+from pegboard.app.measure import evaluation_board
+from pegboard.app.pegboard import located, quiet
 from pegboard.board.evaluate import EvalQuery, evaluate, find_catalogue
-from pegboard.measure import evaluation_board
-from pegboard.model import Item
+from pegboard.model.items import Item
 from pegboard.text import parameters, spoken
 from report import at_least, mean, options, save
 

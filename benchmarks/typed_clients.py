@@ -16,10 +16,10 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple, TypeVar
 
 from openapi_ingest import items_of
-from pegboard.app import located
+from pegboard.app.measure import evaluation_board
+from pegboard.app.pegboard import located
 from pegboard.gate.admission import admit
-from pegboard.measure import evaluation_board
-from pegboard.model import Candidate, Item
+from pegboard.model.items import Candidate, Item
 from pegboard.serve.typed.python import python_calls, python_module
 from pegboard.serve.typed.typescript import typescript_calls, typescript_module
 from replay import dumps

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from pegboard.board.evaluate import find_catalogue, read_queries
 from pegboard.embed.local import LocalEmbedder
-from pegboard.model import Filters, Fingerprint, LegHit, Vector
+from pegboard.model.items import Filters, Fingerprint, LegHit, Vector
 from pegboard.store.sqlite.index import SqliteIndex
 from pegboard.store.sqlite.nearest import Reach
 from pegboard.store.sqlite.store import SqliteStore

@@ -23,10 +23,10 @@ from urllib.parse import quote
 
 import psycopg
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
+from pegboard.config.settings import EmbedSettings, Settings
 from pegboard.errors import BoardReadOnly, exit_code
-from pegboard.model import Item, ItemId, ToolType
-from pegboard.settings import EmbedSettings, Settings
+from pegboard.model.items import Item, ItemId, ToolType
 from pegboard.store.postgres.nearest import PLAIN, with_numbers
 from pegboard.store.postgres.store import PostgresStore
 from pegboard.store.postgres.vector import to_database

@@ -1,10 +1,10 @@
 """What is for one namespace alone, and those who must not learn of it."""
 
 from making import make_item
-from pegboard.app import Pegboard
-from pegboard.calls import Caller, OnChange, Outcome, Role
-from pegboard.model import Rejection, SourceRecord, ToolType
-from pegboard.runs import Run
+from pegboard.app.pegboard import Pegboard
+from pegboard.model.calls import Caller, OnChange, Outcome, Role
+from pegboard.model.items import Rejection, SourceRecord, ToolType
+from pegboard.model.runs import Run
 
 HIDDEN, ABSENT = "mcptools:mail:hidden", "mcptools:mail:absent"
 STRANGERS = {

@@ -12,8 +12,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from pegboard.content import Access, ItemFile, Link, Permission, Resource, Signature, Version
-from pegboard.model import (
+from pegboard.model.content import Access, ItemFile, Link, Permission, Resource, Signature, Version
+from pegboard.model.items import (
     Candidate,
     Filters,
     Fingerprint,
@@ -27,7 +27,8 @@ from pegboard.model import (
     Visibility,
     WordQuery,
 )
-from pegboard.ports import Embedder, Store
+from pegboard.ports.stages import Embedder
+from pegboard.ports.store import Store
 from pegboard.store.postgres.database import run
 from pegboard.store.sqlite.store import SqliteStore
 from pegboard.text import embedded_passages

@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from making import clean_text
-from pegboard.answers import Hit
-from pegboard.model import ItemId, Kind, MatchType
+from pegboard.model.answers import Hit
+from pegboard.model.items import ItemId, Kind, MatchType
 
 
 def make_hit(item_id: str = "mcptools:mail:send", **fields: Any) -> Hit:

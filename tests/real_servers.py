@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.calls import ServerConfig, Transport
+from pegboard.model.calls import ServerConfig, Transport
 
 PARTS = Path(__file__).parents[1] / "build" / "parts"
 NPM = PARTS / "npm" / "node_modules" / ".bin"

@@ -14,7 +14,7 @@ from pegboard.errors import (
     SourceError,
     UsageError,
 )
-from pegboard.model import Filters
+from pegboard.model.items import Filters
 
 TOOLS = {
     "chat/post_message": "Send a message into a channel for colleagues to read.",

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from pegboard.cli.main import cli
-from pegboard.config import (
+from pegboard.config.freeact import pytools_place
+from pegboard.config.loading import (
     PROJECT_FILE,
     Located,
     allowed_file,
@@ -16,9 +17,8 @@ from pegboard.config import (
     known_settings,
     load,
 )
+from pegboard.config.settings import EmbedSettings, SearchSettings, Settings, SyncSettings
 from pegboard.errors import ConfigError
-from pegboard.freeact import pytools_place
-from pegboard.settings import EmbedSettings, SearchSettings, Settings, SyncSettings
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.app import Pegboard
-from pegboard.settings import Settings
+from pegboard.app.pegboard import Pegboard
+from pegboard.config.settings import Settings
 from pegboard.store.sqlite.store import SqliteStore
 from pegboard.text import parameters, terms
 

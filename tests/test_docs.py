@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from pegboard.cli.main import cli
-from pegboard.config import env_name, known_settings
+from pegboard.config.loading import env_name, known_settings
 from pegboard.errors import EXIT_CODES, EXIT_INTERRUPTED
 
 ROOT = Path(__file__).parent.parent

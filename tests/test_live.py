@@ -3,9 +3,9 @@
 import threading
 
 from making import make_item
-from pegboard.app import Pegboard
-from pegboard.live import kept
-from pegboard.settings import EmbedSettings, Settings
+from pegboard.app.live import kept
+from pegboard.app.pegboard import Pegboard
+from pegboard.config.settings import EmbedSettings, Settings
 from pegboard.store.postgres.store import PostgresStore
 from pegboard.store.sqlite.store import SqliteStore
 

@@ -2,7 +2,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pegboard.markdown import LONGEST, LONGEST_HEADING, MOST_READ, Cut, cut, headings, sentences
+from pegboard.formats.markdown import (
+    LONGEST,
+    LONGEST_HEADING,
+    MOST_READ,
+    Cut,
+    cut,
+    headings,
+    sentences,
+)
 
 relaxed = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 MOST = 64

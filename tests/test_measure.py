@@ -6,9 +6,9 @@ import pytest
 
 from making import make_item
 from pegboard import Pegboard
+from pegboard.app.measure import evaluate, evaluate_as_is, evaluation_board
 from pegboard.errors import UsageError
-from pegboard.measure import evaluate, evaluate_as_is, evaluation_board
-from pegboard.model import ItemId
+from pegboard.model.items import ItemId
 
 QUERIES = [
     {"id": "1", "query": "write a letter", "gold": ["mail:send"]},

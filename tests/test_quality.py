@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from making import make_item
-from pegboard.content import Signature
-from pegboard.model import Kind
+from pegboard.model.content import Signature
+from pegboard.model.items import Kind
 from pegboard.quality import EXPECTED, cost, documented, merit, quality, smoothed
 
 BARE = make_item("send", description="Send.")

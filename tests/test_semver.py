@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard.semver import is_early, latest, parse, parse_range, precedence, split
+from pegboard.formats.semver import is_early, latest, parse, parse_range, precedence, split
 
 SEMVER = Path(__file__).parents[1] / "build" / "parts" / "semver"
 ORDER = [

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pegboard.strict_yaml import MAX_DEPTH, YamlError, load
+from pegboard.formats.strict_yaml import MAX_DEPTH, YamlError, load
 
 SCALARS = st.one_of(
     st.none(),

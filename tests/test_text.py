@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 import pegboard.text
 from making import clean_text, items, make_item
-from pegboard.content import Signature, Version
-from pegboard.model import Kind, Visibility
+from pegboard.model.content import Signature, Version
+from pegboard.model.items import Kind, Visibility
 from pegboard.text import (
     MAX_BODY,
     MAX_EMBEDDED,

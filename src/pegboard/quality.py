@@ -3,8 +3,8 @@
 The formulas: docs/quality.md.
 """
 
-from pegboard.model import Entry, Item, Kind
-from pegboard.runs import RunCounts
+from pegboard.model.items import Entry, Item, Kind
+from pegboard.model.runs import RunCounts
 from pegboard.text import parameters, prose
 
 SUCCESS, DOCUMENTED, SIGNED = 0.6, 0.25, 0.15

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import Stemmer
 
-from pegboard.content import Json
-from pegboard.markdown import BETWEEN, cut, headings
-from pegboard.model import Item, Kind
+from pegboard.formats.markdown import BETWEEN, cut, headings
+from pegboard.model.content import Json
+from pegboard.model.items import Item, Kind
 
 TEXT_VERSION = 3
 """Raised whenever the terms or the embedded text of an unchanged item would change."""

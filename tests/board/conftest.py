@@ -7,8 +7,8 @@ import apsw
 import psycopg
 import pytest
 
-from pegboard.app import Pegboard
-from pegboard.settings import EmbedSettings, Settings
+from pegboard.app.pegboard import Pegboard
+from pegboard.config.settings import EmbedSettings, Settings
 from pegboard.store.opening import open_store
 from postgres_server import fresh
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from pegboard.board.sync import Sync, SyncReport
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.gate.admission import admit
-from pegboard.model import Candidate, Finding, SourceRecord
-from pegboard.ports import Store
+from pegboard.model.items import Candidate, Finding, SourceRecord
+from pegboard.ports.store import Store
 from pegboard.store.opening import open_store
 
 SOURCE = "tools"

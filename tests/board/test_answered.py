@@ -1,8 +1,8 @@
 """What a user is shown, to whom hits below the threshold are not."""
 
-from pegboard.answers import Hit
 from pegboard.board.evaluate import EvalQuery, shown
-from pegboard.model import ItemId, Kind
+from pegboard.model.answers import Hit
+from pegboard.model.items import ItemId, Kind
 
 
 def query(*gold, **alt):

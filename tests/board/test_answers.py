@@ -8,7 +8,7 @@ from making import entry_of, filler, hang, in_memory, make_item
 from pegboard.board.find import NEAREST, Ask, FindSettings, find
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.parts import PartsEmbedder
-from pegboard.model import Filters, ItemId, Kind, Mode
+from pegboard.model.items import Filters, ItemId, Kind, Mode
 from pegboard.search.boosts import MOST, BoostSettings
 from pegboard.search.fusion import FusionSettings, Method
 

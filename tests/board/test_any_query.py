@@ -15,7 +15,7 @@ from pegboard.board.find import Ask, FindSettings, find
 from pegboard.board.gather import MOST_MISSPELLED, gather
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.parts import PartsEmbedder
-from pegboard.model import Filters, Mode
+from pegboard.model.items import Filters, Mode
 from pegboard.search.query import MAX_CHARACTERS, MAX_TERMS, choose, parse
 from pegboard.search.spelling import endings, nearest
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from making import make_file
 from pegboard.board.comparing_versions import LONGEST_LINE, MOST_LINES, MOST_TEXT, differing
-from pegboard.content import Version
+from pegboard.model.content import Version
 
 
 def version(**files: bytes) -> Version:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.create import draft_at, draft_of
 from pegboard.errors import ItemNotFound, UsageError
-from pegboard.model import CREATED, Filters
+from pegboard.model.items import CREATED, Filters
 
 MANIFEST = {
     "tool_id": "fold_paper",

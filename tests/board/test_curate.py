@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from snapshots import SOURCE, Said, sync, sync_again_and_again, tool
 
-from pegboard.content import Link
-from pegboard.curation import Event
 from pegboard.errors import ItemNotFound, UsageError
-from pegboard.model import Candidate, Drift, Filters, Form, ItemId
+from pegboard.model.content import Link
+from pegboard.model.curation import Event
+from pegboard.model.items import Candidate, Drift, Filters, Form, ItemId
 from pegboard.store.opening import open_store
 
 STORES = ("sqlite", "postgres")

@@ -12,11 +12,11 @@ from snapshots import SOURCE, Said, sync, tool
 from making import in_memory
 from pegboard.board.create import draft_of
 from pegboard.board.curate import KEEP, Curating, Edit, etag
-from pegboard.calls import Outcome
-from pegboard.curation import Event
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import ChangedMeanwhile, ItemNotFound, UsageError
-from pegboard.model import Drift, EmbeddingStatus, Filters
+from pegboard.model.calls import Outcome
+from pegboard.model.curation import Event
+from pegboard.model.items import Drift, EmbeddingStatus, Filters
 from pegboard.store.opening import open_store
 
 STORES = ("sqlite", "postgres")

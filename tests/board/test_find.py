@@ -8,7 +8,7 @@ from pegboard.board.find import Ask, FindSettings, find
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.local import LocalEmbedder
 from pegboard.errors import EmbeddingError
-from pegboard.model import Filters, MatchType, Mode
+from pegboard.model.items import Filters, MatchType, Mode
 from pegboard.search.fusion import FusionSettings, Method
 
 STORES = ("sqlite", "shared")

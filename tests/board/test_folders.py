@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pegboard.app.live import kept
 from pegboard.errors import SourceError, UsageError
-from pegboard.live import kept
 
 STORES = ("sqlite", "postgres")
 BOUND = 20.0

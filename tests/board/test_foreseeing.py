@@ -5,17 +5,17 @@ import json
 import pytest
 
 from making import make_item
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.evaluate import EvalQuery
 from pegboard.board.foreseeing import Looking, foresee
 from pegboard.board.taking import MOST_ASKED, most_like
-from pegboard.config import find_settings
+from pegboard.config.loading import find_settings
+from pegboard.config.settings import EmbedSettings, Settings
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.local import LocalEmbedder
 from pegboard.errors import ItemNotFound, ModelUnavailable
-from pegboard.model import Kind
-from pegboard.plain import plain
-from pegboard.settings import EmbedSettings, Settings
+from pegboard.formats.plain import plain
+from pegboard.model.items import Kind
 
 TOOLS = {
     "refund_payment": "Give a customer their money back, in full or in part.",

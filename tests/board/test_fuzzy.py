@@ -6,7 +6,7 @@ from making import filler, hang, make_item, purge, retire
 from pegboard.board.find import Ask, FindSettings, find
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.parts import PartsEmbedder
-from pegboard.model import ItemId, MatchType, Mode
+from pegboard.model.items import ItemId, MatchType, Mode
 
 EMBEDDER = PartsEmbedder(HashedEmbedder())
 SHELF = {

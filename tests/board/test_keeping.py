@@ -6,12 +6,12 @@ from concurrent.futures import Future
 import pytest
 
 from pegboard import Pegboard
+from pegboard.app.live import kept
 from pegboard.board.keeping import EVERYTHING, Keeping
 from pegboard.board.sync import SyncReport
-from pegboard.calls import Listing, ServerConfig, Transport
 from pegboard.errors import BoardBusy, ServerUnavailable
-from pegboard.live import kept
-from pegboard.model import SourceRecord
+from pegboard.model.calls import Listing, ServerConfig, Transport
+from pegboard.model.items import SourceRecord
 
 STORES = ("sqlite", "postgres")
 BOUND = 20.0

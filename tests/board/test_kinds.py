@@ -7,7 +7,7 @@ from pegboard.board.find import Ask, FindSettings, find
 from pegboard.board.worker import Worker, WorkerSettings
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import EmbeddingError, UsageError
-from pegboard.model import Filters, Kind, MatchType, Mode
+from pegboard.model.items import Filters, Kind, MatchType, Mode
 from pegboard.search.passages import LONGEST_EXCERPT, by_words, shown
 from pegboard.text import Passage, embedded_passages, embedding_text, passages
 

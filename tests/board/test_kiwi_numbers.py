@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from making import make_candidate
 from pegboard.board.kiwi_numbers import numbers_of
 from pegboard.gate.admission import admit
-from pegboard.model import Item
+from pegboard.model.items import Item
 
 SEMANTIC = re.compile(
     r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)"

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from making import until
+from pegboard.app.live import kept
 from pegboard.board.maintain import quiet
 from pegboard.board.worker import TRIED_EVERY, Worker, WorkerSettings
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import BoardReadOnly
-from pegboard.live import kept
-from pegboard.model import ModelSpec
+from pegboard.model.items import ModelSpec
 from pegboard.store.postgres import nearest
 
 STORES = ("sqlite", "postgres")

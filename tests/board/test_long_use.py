@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from pegboard import Pegboard
+from pegboard.app.measure import evaluate
 from pegboard.cli.render import visible_rejections
 from pegboard.embed.local import WEIGHTS, LocalEmbedder
-from pegboard.measure import evaluate
 from pegboard.store import checking, planning
 from pegboard.store.sqlite import items, putting
 

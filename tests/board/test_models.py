@@ -7,12 +7,12 @@ import pytest
 
 from embedding_server import running_server, status, well
 from making import until
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.worker import Worker, WorkerSettings, together
 from pegboard.embed import service
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import ModelUnavailable, UsageError
-from pegboard.model import ModelSpec
+from pegboard.model.items import ModelSpec
 
 STORES = ("sqlite", "postgres")
 OLD, NEW = 256, 64

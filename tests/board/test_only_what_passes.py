@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import pytest
 
-from pegboard.app import quiet
+from pegboard.app.pegboard import quiet
 from pegboard.board.sync import Sync
-from pegboard.calls import Listing, ServerConfig, Transport
 from pegboard.gate.admission import admit
-from pegboard.model import Filters, SourceRecord
+from pegboard.model.calls import Listing, ServerConfig, Transport
+from pegboard.model.items import Filters, SourceRecord
 from pegboard.sources.mcp import McpSource
 
 STORES = ("sqlite", "postgres")

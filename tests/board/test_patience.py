@@ -9,7 +9,7 @@ from making import hang, make_item
 from pegboard.board.find import Ask, FindSettings, find
 from pegboard.board.patience import Beside, Patience
 from pegboard.embed.hashed import HashedEmbedder
-from pegboard.model import Mode
+from pegboard.model.items import Mode
 
 BOUND = 20.0
 SHORT = 0.05

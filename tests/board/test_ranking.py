@@ -16,7 +16,7 @@ from making import filler, hang, in_memory, make_item
 from pegboard.board.find import Ask, FindSettings, find
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.parts import PartsEmbedder
-from pegboard.model import Filters, ItemId, Kind, Mode, ToolType
+from pegboard.model.items import Filters, ItemId, Kind, Mode, ToolType
 from pegboard.search import query as queries
 from pegboard.search.fusion import FusionSettings
 from pegboard.store import limits

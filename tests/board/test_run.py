@@ -8,15 +8,24 @@ import pytest
 
 from making import hang, make_file, make_item
 from pegboard.board.run import Checking, Running, Ways
-from pegboard.calls import Artifact, Asker, Caller, CallResult, Confined, OnChange, Outcome, Role
-from pegboard.content import Access, Permission, Resource, Version
 from pegboard.errors import BoardError, ItemAmbiguous, ItemHeld, ItemNotFound
 from pegboard.execute.arguments import complaints, filled
 from pegboard.execute.grants import Ground
 from pegboard.execute.job import Limits, Sandboxing
 from pegboard.execute.loop import Loop
 from pegboard.execute.policy import Decision, Rules
-from pegboard.model import CREATED, Filters, ItemId, Kind, ToolType, Visibility
+from pegboard.model.calls import (
+    Artifact,
+    Asker,
+    Caller,
+    CallResult,
+    Confined,
+    OnChange,
+    Outcome,
+    Role,
+)
+from pegboard.model.content import Access, Permission, Resource, Version
+from pegboard.model.items import CREATED, Filters, ItemId, Kind, ToolType, Visibility
 
 ANYBODY = Filters()
 AGENT = Asker("mcp", agent=True)

@@ -3,12 +3,12 @@
 import pytest
 
 from making_signed import write_items
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.keyring import Keyring
 from pegboard.board.signing import item_at, sign
-from pegboard.calls import Outcome
-from pegboard.config import keyring_folder
-from pegboard.content import Access, Permission, Resource
+from pegboard.config.loading import keyring_folder
+from pegboard.model.calls import Outcome
+from pegboard.model.content import Access, Permission, Resource
 
 NETWORK = Permission(Access.CONNECT, Resource.NETWORK, "evil.example.com")
 WANTS = 'permissions: ["read secret POST_TOKEN"]\n'

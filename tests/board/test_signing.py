@@ -8,17 +8,17 @@ import time
 import pytest
 
 from making_signed import FILES, ITEMS, OF_ITEM, SIDE_FILES, flip, write_items
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board import signing
 from pegboard.board.keyring import Keyring
 from pegboard.board.signing import Sealing, item_at, sign, signed_namespace, verify, verify_entry
-from pegboard.config import keyring_folder
+from pegboard.config.loading import keyring_folder
+from pegboard.config.settings import SIGNATURES, EmbedSettings, Settings, TrustSettings
 from pegboard.errors import KeyUnusable, NotTrusted, UsageError
 from pegboard.gate.side_files import moment
 from pegboard.gate.signatures import Policy, State
-from pegboard.model import Candidate, ItemId, LeftOut, Rejection, SourceRecord, Unchanged
+from pegboard.model.items import Candidate, ItemId, LeftOut, Rejection, SourceRecord, Unchanged
 from pegboard.serve.describing import describe_tool
-from pegboard.settings import SIGNATURES, EmbedSettings, Settings, TrustSettings
 from pegboard.store.opening import open_store
 
 STORES = ("sqlite", "postgres")

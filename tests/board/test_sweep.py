@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pegboard.board.evaluate import interval
 from pegboard.board.sweep import ENOUGH, MEASURE, distance, grid, hold_out, judge, pick, toml
 from pegboard.cli.main import cli
-from pegboard.config import load
+from pegboard.config.loading import load
 from pegboard.errors import UsageError
 from pegboard.search.fusion import FusionSettings, Method
 

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.sync import BATCH, Sync
+from pegboard.config.settings import Settings, SyncSettings
 from pegboard.errors import SourceError, UsageError
 from pegboard.gate.admission import admit
-from pegboard.model import SourceRecord
-from pegboard.settings import Settings, SyncSettings
+from pegboard.model.items import SourceRecord
 from pegboard.sources.jsonl import JsonlSource
 from pegboard.sources.pytools import PytoolsSource
 from pegboard.store.sqlite.store import SqliteStore

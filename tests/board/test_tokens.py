@@ -15,8 +15,8 @@ from pegboard.board.tokens import (
     revoke_token,
     still_good,
 )
-from pegboard.calls import Caller, Role
 from pegboard.errors import UsageError
+from pegboard.model.calls import Caller, Role
 
 
 def checked(store, text, later=0.0):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pegboard import Pegboard
-from pegboard.calls import Transport
+from pegboard.model.calls import Transport
 from real_servers import everything_over
 
 SERVER = str(Path(__file__).parents[1] / "strangers" / "changing_server.py")

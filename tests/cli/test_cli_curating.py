@@ -8,8 +8,8 @@ import click
 import pytest
 
 from making import make_item
-from pegboard.app import Pegboard
-from pegboard.model import CREATED, ItemId
+from pegboard.app.pegboard import Pegboard
+from pegboard.model.items import CREATED, ItemId
 
 REFUND = "mcptools:payments:refund_payment"
 SAID = "Give a customer their money back."

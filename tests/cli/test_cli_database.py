@@ -9,7 +9,7 @@ import pytest
 from kiwi_database import AWKWARD, OLD_DIRECTIVES, make_kiwi
 from making import make_item
 from pegboard.embed.hashed import HashedEmbedder
-from pegboard.model import Task
+from pegboard.model.items import Task
 from pegboard.store.postgres import nearest
 from pegboard.store.queries import migrations
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from pegboard.app import Pegboard, quiet
+from pegboard.app.pegboard import Pegboard, quiet
 from pegboard.board.worker import Worker, WorkerSettings
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import EmbeddingError

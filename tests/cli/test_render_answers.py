@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from making_hits import make_hit
-from pegboard.answers import Answer, Explanation, HitFact, WordFact
 from pegboard.cli.answers import Form, print_answer
 from pegboard.cli.render import cells, clipped
-from pegboard.model import ItemId, Kind
+from pegboard.model.answers import Answer, Explanation, HitFact, WordFact
+from pegboard.model.items import ItemId, Kind
 
 CLEAN = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=60)
 

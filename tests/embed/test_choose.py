@@ -2,6 +2,7 @@ import onnxruntime
 import pytest
 
 from embedding_server import Exchange, status, well
+from pegboard.config.settings import EmbedSettings, Settings
 from pegboard.embed.choose import PROVIDERS, make_embedder
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.known import known_model
@@ -9,9 +10,8 @@ from pegboard.embed.local import LocalEmbedder
 from pegboard.embed.parts import PartsEmbedder
 from pegboard.embed.service import PROBE
 from pegboard.errors import ConfigError, ModelUnavailable
-from pegboard.model import ModelSpec
-from pegboard.ports import Embedder
-from pegboard.settings import EmbedSettings, Settings
+from pegboard.model.items import ModelSpec
+from pegboard.ports.stages import Embedder
 
 
 def make(

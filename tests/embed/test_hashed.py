@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import ConfigError
-from pegboard.model import Fingerprint, Vector
+from pegboard.model.items import Fingerprint, Vector
 from pegboard.text import TEXT_VERSION
 
 embedder = HashedEmbedder()

@@ -15,7 +15,7 @@ from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.http import ROOM, Address, HttpService, _vectors, checked_url
 from pegboard.embed.service import LONGEST_WAIT, PROBE, Manner, ServiceEmbedder
 from pegboard.errors import ConfigError, EmbeddingError, ModelUnavailable
-from pegboard.model import ModelSpec
+from pegboard.model.items import ModelSpec
 
 KEY = "sk-1234567890-secret"
 

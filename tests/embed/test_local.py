@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from pegboard.embed.local import CARD, MODEL, QUEUED_PER_THREAD, TOKENIZER, WEIGHTS, LocalEmbedder
 from pegboard.errors import EmbeddingError, ModelUnavailable
-from pegboard.model import Vector
+from pegboard.model.items import Vector
 from pegboard.text import TEXT_VERSION
 
 TEXTS = [

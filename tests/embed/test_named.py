@@ -12,7 +12,7 @@ from pegboard.embed.choose import make_embedder
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.service import PROBE
 from pegboard.errors import EmbeddingError, ModelUnavailable
-from pegboard.model import ModelSpec
+from pegboard.model.items import ModelSpec
 
 KEY = "sk-1234567890-secret"
 

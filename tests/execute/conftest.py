@@ -5,7 +5,7 @@ import pytest
 from execute_parts import Pool
 from process_parts import Runs, eventually, open_files
 
-from pegboard.calls import ServerConfig
+from pegboard.model.calls import ServerConfig
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pegboard.calls import CallResult, Health, Outcome, ServerConfig, ServerState, Transport
 from pegboard.execute.sessions import Sessions
+from pegboard.model.calls import CallResult, Health, Outcome, ServerConfig, ServerState, Transport
 
 EVIL = Path(__file__).parent / "evil.py"
 WAIT = 20.0

@@ -16,7 +16,7 @@ from pegboard.execute.job import Grants, Job, Limits, Sandboxing
 from pegboard.execute.process import Command, Processes, Ran
 from pegboard.execute.sandbox import find_bubblewrap
 from pegboard.execute.secrets import Secrets
-from pegboard.model import Item, ItemId
+from pegboard.model.items import Item, ItemId
 
 WAIT = 20.0
 """Far more than anything here takes."""

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from making import make_file, make_item
-from pegboard.calls import CallResult, Outcome
-from pegboard.content import ItemFile, Version
 from pegboard.execute.environments import Environments
 from pegboard.execute.interpreter import base_interpreter
 from pegboard.execute.job import Job, Sandboxing
@@ -16,7 +14,9 @@ from pegboard.execute.process import Processes
 from pegboard.execute.python_tool import PythonExecutor
 from pegboard.execute.secrets import Secrets
 from pegboard.execute.unpacked import Unpacked
-from pegboard.model import Item
+from pegboard.model.calls import CallResult, Outcome
+from pegboard.model.content import ItemFile, Version
+from pegboard.model.items import Item
 
 
 def python_file(path: str, source: str | bytes, **fields: Any) -> ItemFile:

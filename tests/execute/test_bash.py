@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from process_parts import needs_bubblewrap
 
-from pegboard.calls import CallResult, Outcome
 from pegboard.execute.bash import BashExecutor
 from pegboard.execute.job import Job, Limits, Sandboxing
 from pegboard.execute.secrets import Secrets
 from pegboard.execute.variables import MOST_BYTES
-from pegboard.model import Item, ItemId
+from pegboard.model.calls import CallResult, Outcome
+from pegboard.model.items import Item, ItemId
 
 pytestmark = needs_bubblewrap
 

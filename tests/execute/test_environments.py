@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from python_parts import Python, python_file, python_item
 
 from making import until
-from pegboard.calls import Outcome
 from pegboard.errors import NotExecutable
 from pegboard.execute.cache_folders import opened_lock
 from pegboard.execute.environments import MARK, Environments
 from pegboard.execute.interpreter import base_interpreter
 from pegboard.execute.python_needs import check_python, needs_of
 from pegboard.file_lock import taken
+from pegboard.model.calls import Outcome
 from real_servers import PARTS
 
 A_HASH = "--hash=sha256:" + "0f" * 32

@@ -19,8 +19,8 @@ from process_parts import (
     until,
 )
 
-from pegboard.calls import Confined, Outcome
 from pegboard.execute.job import Grants, Sandboxing
+from pegboard.model.calls import Confined, Outcome
 
 pytestmark = needs_bubblewrap
 

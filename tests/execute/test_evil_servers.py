@@ -6,8 +6,8 @@ import threading
 import pytest
 from execute_parts import WAIT, evil, pids, running
 
-from pegboard.calls import Health, Outcome
 from pegboard.errors import ServerUnavailable
+from pegboard.model.calls import Health, Outcome
 
 GOOD = evil("Well", "good")
 

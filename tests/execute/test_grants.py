@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from making import make_item
-from pegboard.content import Access, Permission, Resource
 from pegboard.errors import UsageError
 from pegboard.execute import grants
 from pegboard.execute.grants import Ground, grants_of
+from pegboard.model.content import Access, Permission, Resource
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ import sys
 import pytest
 from python_parts import Python, python_item
 
-from pegboard.calls import CallResult, Confined, Outcome
 from pegboard.execute.hints import with_hint
 from pegboard.execute.job import Grants
 from pegboard.execute.sandbox import find_bubblewrap
+from pegboard.model.calls import CallResult, Confined, Outcome
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,9 @@ import tracemalloc
 import anyio
 import pytest
 
-from pegboard.calls import ServerConfig, Transport
 from pegboard.errors import ServerUnavailable
 from pegboard.execute.pipes import MAX_LINE, Pipes, inherited
+from pegboard.model.calls import ServerConfig, Transport
 
 
 def script(text: str, **fields) -> Pipes:

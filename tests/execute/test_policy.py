@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from making import make_item
-from pegboard.content import Access, ItemFile, Permission, Resource, Version
 from pegboard.execute.job import Sandboxing
 from pegboard.execute.policy import Decision, Rules, is_destructive, judge, wishes
-from pegboard.model import CREATED, ToolType
+from pegboard.model.content import Access, ItemFile, Permission, Resource, Version
+from pegboard.model.items import CREATED, ToolType
 
 RULES = Rules()
 NETWORK = Permission(Access.CONNECT, Resource.NETWORK, "api.example.com:443")

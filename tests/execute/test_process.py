@@ -10,11 +10,11 @@ import pytest
 from process_parts import Runs, a_job, eventually, needs_bubblewrap, seen_in_proc, until
 
 import pegboard.execute.process
-from pegboard.calls import Confined, Outcome
 from pegboard.execute.job import Grants, Sandboxing
 from pegboard.execute.process import Command
 from pegboard.execute.room import MAX_ANSWER, MAX_ARTIFACTS
 from pegboard.execute.secrets import Secrets
+from pegboard.model.calls import Confined, Outcome
 
 pytestmark = needs_bubblewrap
 

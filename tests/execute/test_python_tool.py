@@ -5,10 +5,10 @@ import warnings
 import pytest
 from python_parts import Python, python_file, python_item, text
 
-from pegboard.calls import Confined, Outcome
 from pegboard.execute.job import Limits
 from pegboard.execute.python_bundle import MOST_COMPILED
 from pegboard.execute.sandbox import find_bubblewrap
+from pegboard.model.calls import Confined, Outcome
 
 WALK = """
     def run(city: str, days: int = 3, stops: list[str] | None = None) -> dict:

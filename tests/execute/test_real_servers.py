@@ -4,7 +4,7 @@ import pytest
 from execute_parts import WAIT
 
 import real_servers
-from pegboard.calls import Outcome
+from pegboard.model.calls import Outcome
 
 
 def test_all_six_start_side_by_side_with_only_a_path_in_the_environment(pool, tmp_path):

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard.calls import ServerConfig, Transport
 from pegboard.errors import ServerUnavailable
 from pegboard.execute.redaction import redacted
 from pegboard.execute.references import expand, expanded, secrets_of
+from pegboard.model.calls import ServerConfig, Transport
 
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,10}", fullmatch=True)
 WITHOUT_BRACE = st.text(alphabet=st.characters(exclude_characters="}"))

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from execute_parts import WAIT, evil
 
-from pegboard.calls import Health, Outcome, ServerConfig, Transport
 from pegboard.errors import ServerUnavailable
 from pegboard.execute import remote
+from pegboard.model.calls import Health, Outcome, ServerConfig, Transport
 from real_servers import Background, everything_over, free_port
 
 GUARDED = [sys.executable, str(Path(__file__).parent / "guarded.py")]

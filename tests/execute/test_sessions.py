@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from execute_parts import WAIT, evil, running
 
-from pegboard.calls import Health, Outcome, ServerConfig, Transport
 from pegboard.errors import ServerUnavailable
 from pegboard.execute.child import Child
 from pegboard.execute.sessions import Sessions
+from pegboard.model.calls import Health, Outcome, ServerConfig, Transport
 
 
 def test_nothing_is_started_before_it_is_asked_for(pool):

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from making import make_file, make_item, until
-from pegboard.content import Version
 from pegboard.errors import NotExecutable
 from pegboard.execute.unpacked import Unpacked
+from pegboard.model.content import Version
 
 FILES = (
     make_file("main.py", b"print()\n"),

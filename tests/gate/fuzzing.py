@@ -20,7 +20,7 @@ from gate_parts import example_in, make_document
 
 from pegboard.gate.admission import admit
 from pegboard.gate.characters import first_forbidden
-from pegboard.model import Form, Item, Rejection
+from pegboard.model.items import Form, Item, Rejection
 
 GOOD = {
     Form.MANIFEST: ("release", example_in("manifest.md", "yaml")),

@@ -4,9 +4,9 @@ import hashlib
 import re
 from pathlib import Path
 
-from pegboard.content import ItemFile
 from pegboard.gate.admission import admit
-from pegboard.model import Candidate, Form, Item, Rejection
+from pegboard.model.content import ItemFile
+from pegboard.model.items import Candidate, Form, Item, Rejection
 
 DOCS = Path(__file__).parents[2] / "docs"
 LAYOUTS = {

@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from making import SOURCE, clean_text, entry_of, json_objects, make_candidate, make_file
-from pegboard.content import Link, Signature
 from pegboard.gate.admission import Limits, Refused, admit
 from pegboard.gate.characters import first_forbidden
-from pegboard.model import Candidate, Item, Kind, Rejection, ToolType, Visibility
+from pegboard.model.content import Link, Signature
+from pegboard.model.items import Candidate, Item, Kind, Rejection, ToolType, Visibility
 
 relaxed = settings(
     max_examples=200,

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pegboard.content import ItemFile
 from pegboard.gate.refusal import Refused
 from pegboard.gate.releases import (
     RECORD,
@@ -23,6 +22,7 @@ from pegboard.gate.releases import (
     split_reference,
     unpack,
 )
+from pegboard.model.content import ItemFile
 
 GREET = Record(
     id="tools:paper:greet",

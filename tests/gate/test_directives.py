@@ -3,8 +3,8 @@ import tracemalloc
 import pytest
 from gate_parts import admitted, example_in, refused
 
-from pegboard.content import Access, Link, Permission, Resource
-from pegboard.model import Form, Kind
+from pegboard.model.content import Access, Link, Permission, Resource
+from pegboard.model.items import Form, Kind
 
 NAME = "deploy_staging"
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from making import clean_text, make_file
 from pegboard.cli.main import cli
-from pegboard.content import Access, Link, Permission, Resource
 from pegboard.gate.admission import Limits, admit
 from pegboard.gate.tool_schema import schema_text
-from pegboard.model import Form, Item, Rejection, ToolType, Visibility
+from pegboard.model.content import Access, Link, Permission, Resource
+from pegboard.model.items import Form, Item, Rejection, ToolType, Visibility
 
 SCHEMA = json.loads(schema_text())
 BARE = "tool_id: release\ntool_type: python\n"

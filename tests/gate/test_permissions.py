@@ -3,11 +3,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from making import make_candidate
-from pegboard.content import Access, Permission, Resource
 from pegboard.gate.admission import admit
 from pegboard.gate.permissions import parse_permission, parse_permissions
 from pegboard.gate.refusal import Refused
-from pegboard.model import Item, Rejection
+from pegboard.model.content import Access, Permission, Resource
+from pegboard.model.items import Item, Rejection
 
 
 def parsed(said):

@@ -10,7 +10,7 @@ from pegboard.gate.keywords import TYPES, dialect
 from pegboard.gate.patterns import fault_of_pattern
 from pegboard.gate.refusal import Refused
 from pegboard.gate.schemas import check_schema
-from pegboard.model import Item, Rejection
+from pegboard.model.items import Item, Rejection
 
 DRAFTS = {
     "04": "http://json-schema.org/draft-04/schema#",

@@ -7,7 +7,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from making import make_candidate, make_file, make_item
-from pegboard.content import Signature
 from pegboard.gate.refusal import Refused
 from pegboard.gate.side_files import (
     MOST_BYTES,
@@ -32,7 +31,8 @@ from pegboard.gate.signatures import (
     check_kept,
     is_namespace_pattern,
 )
-from pegboard.model import Form, Kind
+from pegboard.model.content import Signature
+from pegboard.model.items import Form, Kind
 
 NOW = 1_900_000_000.0
 PRIVATE = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))

@@ -1,8 +1,8 @@
 import pytest
 from gate_parts import admitted, example_in, refused
 
-from pegboard.content import Link
-from pegboard.model import Form, Kind
+from pegboard.model.content import Link
+from pegboard.model.items import Form, Kind
 
 NAME = "release-notes"
 BARE = f"name: {NAME}\ndescription: Write release notes."

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from reliability_parts import Machine
 
-from pegboard.ports import Store
+from pegboard.ports.store import Store
 from pegboard.store.opening import open_store
 
 

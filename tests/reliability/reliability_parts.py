@@ -21,8 +21,9 @@ from pegboard.board.worker import Worker, WorkerSettings
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.parts import PartsEmbedder
 from pegboard.errors import PegboardError
-from pegboard.model import Entry, Item, ItemId, Vector
-from pegboard.ports import Embedder, Store
+from pegboard.model.items import Entry, Item, ItemId, Vector
+from pegboard.ports.stages import Embedder
+from pegboard.ports.store import Store
 from pegboard.store.postgres.database import run
 from pegboard.store.postgres.store import PostgresStore
 from pegboard.store.sqlite.store import SqliteStore

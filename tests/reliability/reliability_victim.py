@@ -15,11 +15,11 @@ from typing import Any
 from pegboard import Pegboard
 from pegboard.board.worker import Worker, WorkerSettings
 from pegboard.cli.shared import stop_on_signals
-from pegboard.content import Version
-from pegboard.curation import Edit
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import EXIT_INTERRUPTED
-from pegboard.model import CREATED, Item, ItemId, Vector
+from pegboard.model.content import Version
+from pegboard.model.curation import Edit
+from pegboard.model.items import CREATED, Item, ItemId, Vector
 from pegboard.store.opening import open_store
 from pegboard.store.sqlite.store import SqliteStore
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from reliability_parts import HASHED, Machine, ToolFolder, numbered, sql, worker
 
-from pegboard.app import Pegboard
-from pegboard.content import Version
+from pegboard.app.pegboard import Pegboard
+from pegboard.config.settings import EmbedSettings, Settings
 from pegboard.errors import BoardCorrupt, PegboardError
-from pegboard.settings import EmbedSettings, Settings
+from pegboard.model.content import Version
 from pegboard.store.sqlite.store import SqliteStore
 
 COMMANDS = (["search", "sheep"], ["status"], ["sync"], ["doctor"])

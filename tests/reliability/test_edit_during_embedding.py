@@ -7,8 +7,8 @@ from reliability_parts import BOTH, assert_whole, entries, item, numbered, vecto
 
 from pegboard.board import maintain
 from pegboard.embed.hashed import HashedEmbedder
-from pegboard.model import DEFAULT_NAMESPACE, EmbeddingStatus, Entry, SourceRecord, Vector
-from pegboard.ports import Store
+from pegboard.model.items import DEFAULT_NAMESPACE, EmbeddingStatus, Entry, SourceRecord, Vector
+from pegboard.ports.store import Store
 
 STORES = BOTH
 PLAIN = HashedEmbedder(64)

@@ -22,7 +22,7 @@ from reliability_parts import (
 from making import word_hits
 from pegboard.board import maintain
 from pegboard.errors import BoardFull, exit_code
-from pegboard.model import Item
+from pegboard.model.items import Item
 from pegboard.store.sqlite.store import SqliteStore
 
 MEGABYTES = 2

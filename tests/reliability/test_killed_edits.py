@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from reliability_parts import BOTH, Machine, by_hand, eventually, heard, killed
 
-from pegboard.curation import Event
-from pegboard.model import ItemId
-from pegboard.ports import Store
+from pegboard.model.curation import Event
+from pegboard.model.items import ItemId
+from pegboard.ports.store import Store
 from pegboard.store.postgres.store import PostgresStore
 
 STORES = BOTH

@@ -16,9 +16,9 @@ from reliability_parts import (
     until,
 )
 
-from pegboard.app import Pegboard
-from pegboard.config import EmbedSettings, Settings
-from pegboard.ports import Store
+from pegboard.app.pegboard import Pegboard
+from pegboard.config.loading import EmbedSettings, Settings
+from pegboard.ports.store import Store
 from pegboard.store.opening import open_store
 from pegboard.store.postgres.store import PostgresStore
 

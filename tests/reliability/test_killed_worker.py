@@ -27,9 +27,9 @@ from reliability_parts import (
     worker,
 )
 
-from pegboard.app import quiet
+from pegboard.app.pegboard import quiet
 from pegboard.board import maintain
-from pegboard.ports import Store
+from pegboard.ports.store import Store
 
 STORES = BOTH
 

@@ -16,10 +16,10 @@ from reliability_parts import (
     worker,
 )
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board import maintain
+from pegboard.config.settings import EmbedSettings, Settings
 from pegboard.errors import BoardBusy
-from pegboard.settings import EmbedSettings, Settings
 from pegboard.store.sqlite.store import SqliteStore
 
 

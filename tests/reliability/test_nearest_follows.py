@@ -16,7 +16,7 @@ import pytest
 from reliability_parts import BOUND, HASHED, Machine, entries, item, killed, worker
 
 from pegboard.board import maintain
-from pegboard.model import Filters
+from pegboard.model.items import Filters
 from pegboard.store.sqlite.index import SqliteIndex
 from pegboard.store.sqlite.nearest import Reach
 from pegboard.store.sqlite.store import SqliteStore

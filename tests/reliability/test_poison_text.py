@@ -17,12 +17,12 @@ from reliability_parts import (
     worker,
 )
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board import maintain
+from pegboard.config.settings import EmbedSettings, Settings
 from pegboard.embed.hashed import HashedEmbedder
-from pegboard.model import DEFAULT_NAMESPACE, EmbeddingState, EmbeddingStatus, Vector
-from pegboard.ports import Store
-from pegboard.settings import EmbedSettings, Settings
+from pegboard.model.items import DEFAULT_NAMESPACE, EmbeddingState, EmbeddingStatus, Vector
+from pegboard.ports.store import Store
 
 STORES = BOTH
 PLAIN = HashedEmbedder(256)

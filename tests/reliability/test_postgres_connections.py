@@ -17,10 +17,10 @@ from reliability_parts import (
     worker,
 )
 
-from pegboard.app import Pegboard
-from pegboard.curation import Edit, etag
+from pegboard.app.pegboard import Pegboard
+from pegboard.config.settings import EmbedSettings, Settings
 from pegboard.errors import BoardUnreachable
-from pegboard.settings import EmbedSettings, Settings
+from pegboard.model.curation import Edit, etag
 from pegboard.store.postgres.store import PostgresStore
 
 TARGET = HASHED.fingerprint

@@ -12,7 +12,7 @@ from reliability_parts import BOUND, HASHED, assert_whole, entries, item, tasks,
 
 from pegboard.board.worker import Worker, WorkerSettings
 from pegboard.embed.hashed import HashedEmbedder
-from pegboard.model import Item, Vector
+from pegboard.model.items import Item, Vector
 from pegboard.store.postgres.store import PostgresStore
 
 KILLS = 100

@@ -27,10 +27,10 @@ from reliability_parts import (
     worker,
 )
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
+from pegboard.config.settings import EmbedSettings, Settings
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import BoardUnreachable, exit_code
-from pegboard.settings import EmbedSettings, Settings
 from pegboard.store.postgres.store import PostgresStore
 from trial_postgres import QUICK, TrialPostgres
 

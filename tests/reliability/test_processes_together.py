@@ -17,7 +17,7 @@ from reliability_parts import (
 )
 
 from pegboard.board import maintain
-from pegboard.ports import Store
+from pegboard.ports.store import Store
 from pegboard.store.opening import open_store
 from pegboard.store.sqlite.store import SqliteStore
 

@@ -26,8 +26,8 @@ from reliability_parts import (
 
 from pegboard.board import maintain
 from pegboard.embed.hashed import HashedEmbedder
-from pegboard.model import Vector
-from pegboard.ports import Store
+from pegboard.model.items import Vector
+from pegboard.ports.store import Store
 from pegboard.store.postgres.database import run
 from pegboard.store.postgres.store import PostgresStore
 

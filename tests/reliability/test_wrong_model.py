@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from reliability_parts import BOTH, ToolFolder, assert_whole, tasks, vectors
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board import maintain
+from pegboard.config.settings import EmbedSettings, Settings
 from pegboard.embed.local import WEIGHTS, LocalEmbedder
 from pegboard.errors import ModelUnavailable
-from pegboard.ports import Store
-from pegboard.settings import EmbedSettings, Settings
+from pegboard.ports.store import Store
 
 STORES = BOTH
 UNTOUCHED = {("pending", 0, None, True)}

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from pegboard.gateway import GatewayPlace
+from pegboard.config.gateway import GatewayPlace
 
 PATIENCE = 20.0
 """Seconds after which a stranger whom nobody stopped gives up."""

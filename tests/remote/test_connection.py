@@ -8,6 +8,7 @@ import tracemalloc
 import pytest
 from remote_parts import certificate, dripping, raw, saying, stranger
 
+from pegboard.config.gateway import GatewayPlace, gateway_place
 from pegboard.errors import (
     BoardUnreachable,
     ConfigError,
@@ -20,7 +21,6 @@ from pegboard.errors import (
     TooMany,
     UsageError,
 )
-from pegboard.gateway import GatewayPlace, gateway_place
 from pegboard.remote.connection import LONGEST_WAIT, Connection, Request
 from pegboard.remote.faults import KINDS
 from pegboard.serve.http.problems import problem

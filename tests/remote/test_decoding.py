@@ -5,15 +5,16 @@ from collections import Counter
 
 import pytest
 
-from pegboard.answers import Answer, Explanation, Hit, HitFact, WordFact
 from pegboard.board.filling import Outcome
 from pegboard.board.maintain import Building, Pace, Status
 from pegboard.board.sync import SyncReport
 from pegboard.board.worker import WorkReport
-from pegboard.calls import Health, ServerState
-from pegboard.content import ItemFile, Link, Permission, Signature, Version
-from pegboard.curation import Event, Happening, LooseLink, Tie
-from pegboard.model import (
+from pegboard.formats.plain import plain
+from pegboard.model.answers import Answer, Explanation, Hit, HitFact, WordFact
+from pegboard.model.calls import Health, ServerState
+from pegboard.model.content import ItemFile, Link, Permission, Signature, Version
+from pegboard.model.curation import Event, Happening, LooseLink, Tie
+from pegboard.model.items import (
     Drift,
     EmbeddingCounts,
     EmbeddingState,
@@ -27,10 +28,9 @@ from pegboard.model import (
     SourceRecord,
     ToolType,
 )
-from pegboard.plain import plain
+from pegboard.model.runs import Outcome as Ended
+from pegboard.model.runs import Run, RunCounts
 from pegboard.remote.decoding import Undecodable, decoded
-from pegboard.runs import Outcome as Ended
-from pegboard.runs import Run, RunCounts
 
 HIT = Hit(
     ItemId("a:b:c"),

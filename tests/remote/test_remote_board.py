@@ -10,15 +10,15 @@ from remote_parts import saying, stranger
 
 from pegboard.board.create import draft_of
 from pegboard.board.releasing import Parcel
-from pegboard.calls import Artifact, Outcome, ServerConfig, Transport
+from pegboard.config.gateway import GatewayPlace
+from pegboard.config.settings import Settings
 from pegboard.errors import BoardUnreachable, ChangedMeanwhile, PegboardError, TookTooLong
-from pegboard.gateway import GatewayPlace
-from pegboard.model import Filters
-from pegboard.releases import Decision
+from pegboard.model.calls import Artifact, Outcome, ServerConfig, Transport
+from pegboard.model.items import Filters
+from pegboard.model.releases import Decision
 from pegboard.remote.board import ASKED_BY, RemoteBoard
 from pegboard.remote.connection import Answered
 from pegboard.serve.http.filters import ItemFilters
-from pegboard.settings import Settings
 
 MANIFEST = {"tool_id": "a", "tool_type": "bash", "executor_config": {"entrypoint": "run.sh"}}
 RELEASE = Decision(deprecated=True)

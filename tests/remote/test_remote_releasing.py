@@ -6,9 +6,9 @@ import pytest
 from remote_parts import raw, saying, stranger
 
 from pegboard.board.releasing import Parcel
+from pegboard.config.settings import Settings
 from pegboard.errors import BoardBusy, BoardUnreachable, PegboardError, exit_code
 from pegboard.remote.board import RemoteBoard
-from pegboard.settings import Settings
 
 PARCEL = Parcel(b"PK", b"{}")
 NAME = "tools:paper:fold"

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from making import clean_text
 from making_hits import hits, make_hit
-from pegboard.model import Kind
+from pegboard.model.items import Kind
 from pegboard.search.budget import (
     LONGEST_SENTENCE,
     LONGEST_SIGNATURE,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pegboard.model import Leg
+from pegboard.model.items import Leg
 from pegboard.search.confidence import NAMED, confidence
 
 relaxed = settings(max_examples=300, deadline=None)

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from making import make_item
-from pegboard.app import Pegboard
-from pegboard.model import Item, Kind
+from pegboard.app.pegboard import Pegboard
+from pegboard.config.settings import EmbedSettings, Settings
+from pegboard.model.items import Item, Kind
 from pegboard.search.descriptions import complaints
 from pegboard.search.suggestions import suggestion
 from pegboard.search.undescribed import undescribed
 from pegboard.search.verbs import NOUNS, VERBS, base, base_of_gerund, is_verb
-from pegboard.settings import EmbedSettings, Settings
 from pegboard.store.sqlite.store import SqliteStore
 from pegboard.text import prose, terms
 

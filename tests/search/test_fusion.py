@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pegboard.model import ItemId, Leg
+from pegboard.model.items import ItemId, Leg
 from pegboard.search.fusion import (
     HALF_SURE,
     LEVEL,

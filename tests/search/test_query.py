@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pegboard.model import WordQuery
+from pegboard.model.items import WordQuery
 from pegboard.search import query as queries
 from pegboard.search.query import MAX_CHARACTERS, MAX_TERMS, choose, known_share, parse
 from pegboard.text import terms

@@ -3,7 +3,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from making import items, make_item
-from pegboard.model import ItemId, Leg, MatchType
+from pegboard.model.items import ItemId, Leg, MatchType
 from pegboard.search import reason as reasons
 from pegboard.search.fusion import Candidate
 from pegboard.search.query import parse

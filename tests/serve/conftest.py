@@ -6,7 +6,7 @@ import pytest
 from mcp_types import CallToolResult
 from serve_parts import TOOLS, Tools, with_client
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.serve.face import make_face
 
 

@@ -9,7 +9,7 @@ import sys
 import threading
 from concurrent.futures import Future
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.serve.face import make_face
 from pegboard.serve.stdio import end_process, run_stdio
 

@@ -7,7 +7,7 @@ import pytest
 from serve_parts import connected, text_of, with_client
 
 from making import make_item
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.search.budget import tokens
 from pegboard.serve import browsing
 from pegboard.serve.face import make_face

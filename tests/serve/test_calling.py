@@ -8,8 +8,7 @@ import pytest
 from mcp_types import CallToolResult, ElicitResult
 from serve_parts import SECONDS, connected, text_of, with_client
 
-from pegboard.app import Pegboard
-from pegboard.calls import Artifact, CallProgress, CallResult, Confined, Outcome
+from pegboard.app.pegboard import Pegboard
 from pegboard.errors import (
     ItemAmbiguous,
     ItemHeld,
@@ -17,6 +16,7 @@ from pegboard.errors import (
     NotExecutable,
     PegboardError,
 )
+from pegboard.model.calls import Artifact, CallProgress, CallResult, Confined, Outcome
 
 
 class Scripted(Pegboard):

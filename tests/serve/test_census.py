@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from serve_parts import with_client
 
 from making import make_item
-from pegboard.calls import CensusLine
 from pegboard.errors import BoardBusy
+from pegboard.model.calls import CensusLine
 from pegboard.search.budget import tokens
 from pegboard.serve.census import EMPTY, MOST_TOKENS, census
 

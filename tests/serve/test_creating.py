@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.create import draft_of
+from pegboard.config.settings import Settings
 from pegboard.gate.tool_schema import schema_text
 from pegboard.serve.creating import INPUT_SCHEMA, in_words
-from pegboard.settings import Settings
 from pegboard.store.sqlite.store import SqliteStore
 
 SAID = INPUT_SCHEMA["properties"]["manifest"]["description"]

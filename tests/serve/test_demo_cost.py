@@ -8,10 +8,10 @@ from statistics import median
 import pytest
 from serve_parts import connected, text_of
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
+from pegboard.config.settings import Settings
 from pegboard.search.budget import tokens
 from pegboard.serve.face import make_face
-from pegboard.settings import Settings
 from pegboard.store.sqlite.store import SqliteStore
 
 DEMO = Path(__file__).parents[2] / "demo"

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from serve_parts import text_of, with_client
 
 from making import make_item
-from pegboard.calls import Health, ServerConfig, ServerState, Transport
-from pegboard.content import ItemFile, Json, Version
-from pegboard.model import Kind, ToolType
+from pegboard.model.calls import Health, ServerConfig, ServerState, Transport
+from pegboard.model.content import ItemFile, Json, Version
+from pegboard.model.items import Kind, ToolType
 from pegboard.serve import describing
 from pegboard.serve.abridging import abridged
 from pegboard.serve.face import make_face

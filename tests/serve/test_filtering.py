@@ -3,8 +3,8 @@
 import pytest
 from serve_parts import text_of, with_client
 
-from pegboard.content import Link
-from pegboard.model import Filters
+from pegboard.model.content import Link
+from pegboard.model.items import Filters
 
 ORDINARY = {"category", "tag", "kind", "type", "source", "namespace", "skill", "linked_with"}
 

@@ -8,7 +8,7 @@ from pydantic import Field
 from serve_parts import text_of, with_client
 
 from making import make_item
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.serve.face import make_face
 from pegboard.serve.pytools import Categories, ToolResult, Tools
 

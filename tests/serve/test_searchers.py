@@ -12,12 +12,12 @@ import pytest
 
 from hiding import HIDDEN, STRANGERS, hide
 from making import make_item, until
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.find import Ask
 from pegboard.board.patience import Patience
-from pegboard.calls import OWNER, Caller
 from pegboard.errors import UsageError
-from pegboard.model import Filters, Kind
+from pegboard.model.calls import OWNER, Caller
+from pegboard.model.items import Filters, Kind
 from pegboard.serve import searchers
 from pegboard.serve.searchers import Searcher, Searchers
 

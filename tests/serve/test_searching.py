@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from serve_parts import text_of, with_client
 
 from making_hits import hits, make_hit
-from pegboard.answers import Answer
-from pegboard.app import Pegboard
-from pegboard.model import Kind
+from pegboard.app.pegboard import Pegboard
+from pegboard.model.answers import Answer
+from pegboard.model.items import Kind
 from pegboard.search.budget import tokens
 from pegboard.serve import searching
 from pegboard.serve.face import make_face

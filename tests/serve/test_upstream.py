@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from serve_parts import SECONDS, connected, text_of, with_client
 
-from pegboard.app import Pegboard
-from pegboard.calls import ServerConfig, Transport
+from pegboard.app.pegboard import Pegboard
+from pegboard.model.calls import ServerConfig, Transport
 from pegboard.serve.face import make_face
 
 UPSTREAM = str(Path(__file__).with_name("upstream_child.py"))

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pegboard.model import Candidate, Finding, Rejection
+from pegboard.model.items import Candidate, Finding, Rejection
 from pegboard.sources.lightapi.source import LightApiSource
 
 PARCELS = Path(__file__).parent / "parcels.lightapi.yaml"

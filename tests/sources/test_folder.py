@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pegboard.content import ItemFile
 from pegboard.errors import SourceError
-from pegboard.model import Candidate, Form, LeftOut, Rejection, Unchanged
+from pegboard.model.content import ItemFile
+from pegboard.model.items import Candidate, Form, LeftOut, Rejection, Unchanged
 from pegboard.sources.folder import FolderSource, reach
 
 TOOL = '''def run(to: str, copies: int = 1) -> bool:

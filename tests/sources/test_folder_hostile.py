@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from pegboard.errors import SourceError
-from pegboard.model import Candidate, LeftOut, Rejection
+from pegboard.model.items import Candidate, LeftOut, Rejection
 from pegboard.sources import folder as folder_source
 from pegboard.sources import folder_bundle
 from pegboard.sources.folder import DEEPEST, FolderSource

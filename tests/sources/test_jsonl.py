@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pegboard.errors import SourceError
-from pegboard.model import Candidate, Rejection, Unchanged
+from pegboard.model.items import Candidate, Rejection, Unchanged
 from pegboard.sources.jsonl import MAX_LINE, JsonlSource
 
 MAIL = {

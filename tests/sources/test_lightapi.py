@@ -7,7 +7,7 @@ import pytest
 from lightapi_parts import HTTP, PARCELS, described, fields_of, rejection_of, scan
 
 from pegboard.gate.admission import admit
-from pegboard.model import Candidate, Item, LeftOut, ToolType, Unchanged
+from pegboard.model.items import Candidate, Item, LeftOut, ToolType, Unchanged
 from pegboard.sources.lightapi.source import LightApiSource
 
 

@@ -10,7 +10,7 @@ from lightapi_parts import DEPOT, HTTP, INFO, PARCELS, described, rejection_of, 
 
 from pegboard.errors import SourceError
 from pegboard.gate.admission import admit
-from pegboard.model import Candidate, Item, LeftOut, Rejection
+from pegboard.model.items import Candidate, Item, LeftOut, Rejection
 from pegboard.sources.lightapi.document import MAX_OPERATIONS
 from pegboard.sources.lightapi.lines import lines_of
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard.calls import Listing, ServerConfig, Transport
 from pegboard.errors import ServerUnavailable
 from pegboard.gate.admission import admit
-from pegboard.model import Candidate, Item, LeftOut, Rejection, Unchanged
+from pegboard.model.calls import Listing, ServerConfig, Transport
+from pegboard.model.items import Candidate, Item, LeftOut, Rejection, Unchanged
 from pegboard.sources.jsonl import JsonlSource
 from pegboard.sources.mcp import McpSource
 from pegboard.text import embedding_text, index_fields

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard.calls import ServerConfig, Transport
 from pegboard.errors import ConfigError, UsageError
 from pegboard.execute.references import expand
+from pegboard.model.calls import ServerConfig, Transport
 from pegboard.sources.mcp_config import (
     from_command,
     from_table,

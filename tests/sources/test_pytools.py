@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pegboard.content import ItemFile
 from pegboard.errors import SourceError
-from pegboard.model import Candidate, LeftOut, Rejection, Unchanged
+from pegboard.model.content import ItemFile
+from pegboard.model.items import Candidate, LeftOut, Rejection, Unchanged
 from pegboard.sources.pytools import PytoolsSource
 
 TOOL = '''def run(to: str, copies: int = 1) -> bool:

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from making import make_file, make_item
-from pegboard.content import Blob, Version
-from pegboard.model import Item
+from pegboard.model.content import Blob, Version
+from pegboard.model.items import Item
 from pegboard.store.blobs.bucket import Bucket, BucketBlobs, Patience
 from pegboard.store.blobs.storage import Blobs
 

@@ -5,7 +5,7 @@ from zlib import crc32
 import numpy as np
 
 from making import make_item
-from pegboard.model import Filters, Fingerprint, ItemId, Task, Vector
+from pegboard.model.items import Filters, Fingerprint, ItemId, Task, Vector
 from pegboard.store.sqlite.index import SqliteIndex
 from pegboard.store.sqlite.nearest import Reach
 from pegboard.store.sqlite.store import SqliteStore

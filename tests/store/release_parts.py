@@ -4,9 +4,9 @@ import hashlib
 from typing import Any
 
 from making import entry_of, make_file, make_item
-from pegboard.content import Signature, Version
-from pegboard.model import PUBLISHED, Entry, Fingerprint, Item
-from pegboard.ports import Store
+from pegboard.model.content import Signature, Version
+from pegboard.model.items import PUBLISHED, Entry, Fingerprint, Item
+from pegboard.ports.store import Store
 
 KEY = Signature("ed25519:alice", "ed25519", "sig", "2026-01-01T00:00:00Z", "valid")
 

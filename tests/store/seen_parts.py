@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from making import make_file, make_item, work
-from pegboard.app import Pegboard
-from pegboard.calls import Caller, OnChange, Outcome, Role, ServerConfig, Transport
-from pegboard.content import Link, Version
+from pegboard.app.pegboard import Pegboard
+from pegboard.config.settings import EmbedSettings, Settings
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import PegboardError
-from pegboard.model import (
+from pegboard.formats.plain import plain
+from pegboard.model.calls import Caller, OnChange, Outcome, Role, ServerConfig, Transport
+from pegboard.model.content import Link, Version
+from pegboard.model.items import (
     Filters,
     Item,
     ItemId,
@@ -23,10 +25,8 @@ from pegboard.model import (
     Rejection,
     Visibility,
 )
-from pegboard.plain import plain
-from pegboard.ports import Store
-from pegboard.runs import Run
-from pegboard.settings import EmbedSettings, Settings
+from pegboard.model.runs import Run
+from pegboard.ports.store import Store
 from pegboard.store.postgres.store import PostgresStore
 from pegboard.store.sqlite.store import SqliteStore
 from postgres_server import Server, fresh

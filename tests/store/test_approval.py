@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from making import entry_of, hang, in_memory, make_item, word_hits
-from pegboard.calls import CensusLine, OnChange
 from pegboard.embed.hashed import HashedEmbedder
-from pegboard.model import Drift, EmbeddingStatus, Visibility
+from pegboard.model.calls import CensusLine, OnChange
+from pegboard.model.items import Drift, EmbeddingStatus, Visibility
 
 OLD = make_item("send", description="Sends a letter.", source="post")
 NEW = OLD._replace(description="Sends a letter and reads your mail.", origin_hash="other")

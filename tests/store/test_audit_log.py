@@ -8,13 +8,13 @@ import pytest
 from release_parts import SEND, publish, release, version, yank
 
 from making import by_hand, entry_of, make_item
-from pegboard.calls import OnChange, Role
-from pegboard.curation import Edit
 from pegboard.errors import BoardError
-from pegboard.model import Visibility
-from pegboard.releases import Action, AuditLine, Decision
+from pegboard.model.calls import OnChange, Role
+from pegboard.model.curation import Edit
+from pegboard.model.items import Visibility
+from pegboard.model.releases import Action, AuditLine, Decision
+from pegboard.model.tokens import KeptToken, Token
 from pegboard.store.sqlite.store import SqliteStore
-from pegboard.tokens import KeptToken, Token
 
 
 def told(store, **asked):

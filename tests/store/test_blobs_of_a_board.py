@@ -15,9 +15,9 @@ from making import by_hand, entry_of, make_file, make_item, purge
 from pegboard.board import maintain
 from pegboard.board.bounds import bounded
 from pegboard.board.curate import Curating
-from pegboard.content import Version
 from pegboard.errors import BoardBusy, BoardCorrupt, BoardError
-from pegboard.model import Filters
+from pegboard.model.content import Version
+from pegboard.model.items import Filters
 from pegboard.store.blobs import large_files
 from pegboard.store.blobs.folder import FolderBlobs
 from pegboard.store.blobs.large_files import LargeFiles

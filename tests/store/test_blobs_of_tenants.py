@@ -20,10 +20,10 @@ from psycopg import errors, sql
 from rights_parts import acting
 
 from making import entry_of, purge
-from pegboard.app import Pegboard
-from pegboard.calls import Caller
+from pegboard.app.pegboard import Pegboard
+from pegboard.config.settings import Settings
 from pegboard.errors import BoardPartlyHidden
-from pegboard.settings import Settings
+from pegboard.model.calls import Caller
 from pegboard.store.blobs.folder import FolderBlobs
 from pegboard.store.postgres.store import PostgresStore
 

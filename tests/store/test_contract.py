@@ -8,9 +8,9 @@ import apsw
 import pytest
 
 from making import entry_of, hang, make_file, make_item, retire, word_hits, work
-from pegboard.content import Version
 from pegboard.errors import BoardCorrupt, BoardError, BoardMissing, BoardTooNew
-from pegboard.model import SourceRecord
+from pegboard.model.content import Version
+from pegboard.model.items import SourceRecord
 from pegboard.store.queries import load, migrations
 from pegboard.store.sqlite.store import SqliteStore
 

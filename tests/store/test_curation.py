@@ -18,10 +18,18 @@ from making import (
     word_hits,
     work,
 )
-from pegboard.calls import OnChange
-from pegboard.content import Link, Version
-from pegboard.curation import MOST_EVENTS, Event, LooseLink, Tie
-from pegboard.model import Drift, EmbeddingStatus, Filters, ItemId, Kind, PutReport, Visibility
+from pegboard.model.calls import OnChange
+from pegboard.model.content import Link, Version
+from pegboard.model.curation import MOST_EVENTS, Event, LooseLink, Tie
+from pegboard.model.items import (
+    Drift,
+    EmbeddingStatus,
+    Filters,
+    ItemId,
+    Kind,
+    PutReport,
+    Visibility,
+)
 from pegboard.store.queries import load
 
 SEND = make_item("send", description="Sends a letter.", keywords=("post",))

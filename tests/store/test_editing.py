@@ -24,11 +24,11 @@ from making import (
     word_hits,
     work,
 )
-from pegboard.calls import OnChange, Outcome
-from pegboard.content import Link, Version
-from pegboard.curation import KEEP, Edit, Event, etag
 from pegboard.errors import BoardCorrupt, ChangedMeanwhile
-from pegboard.model import (
+from pegboard.model.calls import OnChange, Outcome
+from pegboard.model.content import Link, Version
+from pegboard.model.curation import KEEP, Edit, Event, etag
+from pegboard.model.items import (
     CREATED,
     Drift,
     EmbeddingStatus,
@@ -39,7 +39,7 @@ from pegboard.model import (
     ModelSpec,
     PutReport,
 )
-from pegboard.runs import Run
+from pegboard.model.runs import Run
 from pegboard.store.blobs.folder import FolderBlobs
 from pegboard.store.opening import open_store
 from pegboard.store.postgres.opening import upgrade

@@ -4,8 +4,8 @@ import apsw
 import pytest
 
 from making import entry_of, hang, make_item, retire, word_hits
-from pegboard.calls import OnChange
-from pegboard.model import Filters, ItemId, ToolType, Visibility
+from pegboard.model.calls import OnChange
+from pegboard.model.items import Filters, ItemId, ToolType, Visibility
 from pegboard.store.planning import content_hash
 from pegboard.text import embedding_text, name_key
 

@@ -11,7 +11,16 @@ from nearest_parts import crowd, gauss, near
 from psycopg import errors
 
 from making import OTHER_MODEL, make_item, make_vector, retire
-from pegboard.model import Fingerprint, ItemId, Kind, Leg, Model, ModelSpec, ToolType, Visibility
+from pegboard.model.items import (
+    Fingerprint,
+    ItemId,
+    Kind,
+    Leg,
+    Model,
+    ModelSpec,
+    ToolType,
+    Visibility,
+)
 from pegboard.search.fusion import Candidate, Evidence, FusionSettings, Method, fuse
 
 relaxed = settings(

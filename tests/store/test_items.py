@@ -17,8 +17,8 @@ from making import (
     word_hits,
     work,
 )
-from pegboard.content import Access, Link, Permission, Resource, Signature, Version
-from pegboard.model import (
+from pegboard.model.content import Access, Link, Permission, Resource, Signature, Version
+from pegboard.model.items import (
     Drift,
     EmbeddingStatus,
     Filters,

@@ -25,7 +25,7 @@ from pegboard.board.migrating import Migrating, MigrationReport
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import BoardError, UsageError
 from pegboard.gate.admission import admit
-from pegboard.model import EmbeddingStatus, Fingerprint, ItemId
+from pegboard.model.items import EmbeddingStatus, Fingerprint, ItemId
 from pegboard.store.postgres.kiwi import KiwiBoard, OldVector
 from pegboard.store.postgres.kiwi_reading import reading
 from pegboard.store.postgres.store import PostgresStore

@@ -3,7 +3,7 @@ import time
 import pytest
 
 from making import SOURCE, entry_of, hang, make_item, word_hits
-from pegboard.model import Rejection, SourceRecord
+from pegboard.model.items import Rejection, SourceRecord
 
 FOLDER = SourceRecord("tools", "pytools", "/srv/tools", "team")
 

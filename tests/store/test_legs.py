@@ -17,7 +17,7 @@ from making import (
     word_hits,
     work,
 )
-from pegboard.model import Filters, ItemId, Kind, ToolType, Visibility, WordHits, WordQuery
+from pegboard.model.items import Filters, ItemId, Kind, ToolType, Visibility, WordHits, WordQuery
 from pegboard.search.query import parse
 from pegboard.text import PART_MARK, embedding_text, terms
 

@@ -4,7 +4,7 @@ import pytest
 
 from making import entry_of, make_item, retire
 from pegboard.board.listing import listed
-from pegboard.model import Filters, Kind, ToolType, Visibility
+from pegboard.model.items import Filters, Kind, ToolType, Visibility
 from pegboard.store.sqlite.index import SQL
 
 ITEMS = [

@@ -11,7 +11,7 @@ from nearest_parts import crowd, gauss, near, unit
 
 from making import make_item
 from pegboard.errors import BoardError, BoardUnreachable
-from pegboard.model import Filters, Fingerprint, LegHit, Vector
+from pegboard.model.items import Filters, Fingerprint, LegHit, Vector
 from pegboard.store.postgres import inspecting, nearest
 from pegboard.store.postgres.inspecting import NOT_POSSIBLE, inspect
 from pegboard.store.postgres.store import PostgresStore

@@ -6,14 +6,14 @@ import apsw
 import pytest
 
 from making import entry_of, make_item, word_hits
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.find import Ask, FindSettings, find
-from pegboard.calls import OnChange, Outcome
-from pegboard.content import Version
-from pegboard.curation import Edit
-from pegboard.model import Filters, Mode, PutReport
-from pegboard.runs import Run
-from pegboard.settings import EmbedSettings, Settings
+from pegboard.config.settings import EmbedSettings, Settings
+from pegboard.model.calls import OnChange, Outcome
+from pegboard.model.content import Version
+from pegboard.model.curation import Edit
+from pegboard.model.items import Filters, Mode, PutReport
+from pegboard.model.runs import Run
 from pegboard.store.planning import content_hash
 from pegboard.store.queries import migrations
 from pegboard.store.sqlite.opening import APPLICATION_ID

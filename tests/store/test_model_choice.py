@@ -14,7 +14,7 @@ from making import (
     work,
 )
 from pegboard.errors import BoardCorrupt
-from pegboard.model import EmbeddingStatus, Filters, Fingerprint, Model, ModelSpec, ModelState
+from pegboard.model.items import EmbeddingStatus, Filters, Fingerprint, Model, ModelSpec, ModelState
 from pegboard.text import embedding_text
 
 OTHER = Model(OTHER_MODEL, ModelSpec("test", "another", 2, "http://there/v1", "env:KEY"))

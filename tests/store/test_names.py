@@ -9,8 +9,8 @@ import pytest
 from psycopg import errors
 
 from making import OTHER_MODEL, entry_of, hang, make_file, make_item, retire
-from pegboard.content import Signature, Version
-from pegboard.model import Kind, Model, ModelSpec, ToolType, Visibility
+from pegboard.model.content import Signature, Version
+from pegboard.model.items import Kind, Model, ModelSpec, ToolType, Visibility
 
 FIGURES = (
     "download_count integer, quality_score numeric(3,2), success_rate numeric(3,2),"

@@ -34,7 +34,7 @@ from nearest_parts import (
 )
 
 from making import later
-from pegboard.model import Filters, Fingerprint, Vector, Visibility
+from pegboard.model.items import Filters, Fingerprint, Vector, Visibility
 from pegboard.store.queries import load
 from pegboard.store.sqlite import database, opening
 

@@ -13,7 +13,7 @@ from nearest_parts import DIMENSION, MODEL, crowd, exactly, gauss, near, one, op
 
 from making import entry_of, hang, make_item, purge, work
 from pegboard.embed.hashed import HashedEmbedder
-from pegboard.model import Filters, Fingerprint, Kind, Model, ModelSpec, Task
+from pegboard.model.items import Filters, Fingerprint, Kind, Model, ModelSpec, Task
 from pegboard.store.postgres import nearest
 from pegboard.store.postgres.opening import upgrade
 from pegboard.store.postgres.store import PostgresStore

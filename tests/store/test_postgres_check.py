@@ -4,8 +4,8 @@ import psycopg
 import pytest
 
 from making import hang, make_file, make_item, retire
-from pegboard.content import Version
-from pegboard.model import SourceRecord
+from pegboard.model.content import Version
+from pegboard.model.items import SourceRecord
 from pegboard.store.queries import load
 
 VERSION = Version("1.0.0", "aaa", files=(make_file(),))

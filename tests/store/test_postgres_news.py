@@ -10,12 +10,12 @@ import psycopg
 import pytest
 
 from making import OTHER_MODEL, entry_of, hang, make_item, word_hits, work
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board import maintain
-from pegboard.calls import Health, ServerConfig, ServerState, Transport
+from pegboard.config.settings import EmbedSettings, Settings
 from pegboard.embed.hashed import HashedEmbedder
-from pegboard.model import EmbeddingStatus, Model, ModelSpec
-from pegboard.settings import EmbedSettings, Settings
+from pegboard.model.calls import Health, ServerConfig, ServerState, Transport
+from pegboard.model.items import EmbeddingStatus, Model, ModelSpec
 from pegboard.store.postgres import memory
 from pegboard.store.postgres.store import PostgresStore
 

@@ -13,10 +13,10 @@ import pytest
 from nearest_parts import gauss
 
 from making import make_item
-from pegboard.calls import Outcome
-from pegboard.content import Version
-from pegboard.model import Filters, Fingerprint, Item, ItemId, Task, WordQuery
-from pegboard.runs import Run
+from pegboard.model.calls import Outcome
+from pegboard.model.content import Version
+from pegboard.model.items import Filters, Fingerprint, Item, ItemId, Task, WordQuery
+from pegboard.model.runs import Run
 from pegboard.store.postgres import database
 from pegboard.store.postgres.store import PostgresStore
 from pegboard.text import TEXT_VERSION

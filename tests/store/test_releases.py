@@ -16,11 +16,11 @@ from release_parts import (
 )
 
 from making import by_hand, entry_of, make_file, make_item, retire, word_hits, work
-from pegboard.content import Link, Version
-from pegboard.curation import Edit, Event, etag
 from pegboard.errors import ChangedMeanwhile, ItemNotFound, UsageError
-from pegboard.model import CREATED, Drift, EmbeddingStatus, Kind, Visibility
-from pegboard.releases import Decision, Published
+from pegboard.model.content import Link, Version
+from pegboard.model.curation import Edit, Event, etag
+from pegboard.model.items import CREATED, Drift, EmbeddingStatus, Kind, Visibility
+from pegboard.model.releases import Decision, Published
 from pegboard.store.versioning import MOST_VERSIONS, hung
 
 # Which version hangs.

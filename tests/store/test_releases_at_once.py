@@ -9,7 +9,7 @@ from test_versions import NOW, elsewhere, where
 
 from making import entry_of
 from pegboard.errors import ChangedMeanwhile
-from pegboard.releases import Action
+from pegboard.model.releases import Action
 
 
 def together(*works):

@@ -6,7 +6,7 @@ from release_parts import SEND, hanging, kept, numbers, release, yank
 
 from making import by_hand, entry_of
 from pegboard.errors import ItemNotFound
-from pegboard.model import Drift
+from pegboard.model.items import Drift
 from pegboard.store.versioning import hung
 
 relaxed = settings(

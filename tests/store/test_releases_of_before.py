@@ -10,8 +10,8 @@ from release_parts import hanging, numbers, publish
 from test_migration import _made, _put_as_of_old
 
 from making import entry_of, make_file, make_item
-from pegboard.content import Link, Version
-from pegboard.model import PutReport
+from pegboard.model.content import Link, Version
+from pegboard.model.items import PutReport
 from pegboard.store.planning import content_hash
 from pegboard.store.postgres.opening import upgrade
 from pegboard.store.postgres.store import PostgresStore

@@ -7,10 +7,10 @@ from release_parts import KEY, hanging, kept, line_of, numbers, publish, release
 from rights_parts import ALICE, AMOS, ANON, BOB, CAROL, acting
 
 from making import entry_of, make_item
-from pegboard.content import Link
 from pegboard.errors import BoardError, ChangedMeanwhile
-from pegboard.model import Visibility
-from pegboard.releases import Action, AuditLine, Decision, Published
+from pegboard.model.content import Link
+from pegboard.model.items import Visibility
+from pegboard.model.releases import Action, AuditLine, Decision, Published
 from pegboard.store.postgres.store import PostgresStore
 
 OURS = release("1.0.0", namespace="a")

@@ -5,10 +5,10 @@ from release_parts import SEND, hanging, kept, line_of, numbers, publish, releas
 from seen_parts import ALICE, AMOS, ANN, ANON, BOB, CAROL, POSTMASTER, ROOT
 
 from making import entry_of, make_item
-from pegboard.calls import Caller, Role
 from pegboard.errors import NotAllowed, UsageError
-from pegboard.model import CREATED, Filters, Visibility, WordQuery
-from pegboard.releases import Action, AuditLine, Decision, Published
+from pegboard.model.calls import Caller, Role
+from pegboard.model.items import CREATED, Filters, Visibility, WordQuery
+from pegboard.model.releases import Action, AuditLine, Decision, Published
 from pegboard.text import variants
 
 ADA = Caller("ada", ("a",), Role.AUTHOR)

@@ -20,11 +20,11 @@ from rights_parts import (
 )
 
 from making import entry_of, make_file, make_item, word_hits
-from pegboard.app import Pegboard
-from pegboard.config import EmbedSettings, Settings
+from pegboard.app.pegboard import Pegboard
+from pegboard.config.loading import EmbedSettings, Settings
 from pegboard.embed.choose import make_embedder
 from pegboard.errors import BoardError, BoardReadOnly, ItemNotFound
-from pegboard.model import Filters, ItemId, Mode, Visibility, WordQuery
+from pegboard.model.items import Filters, ItemId, Mode, Visibility, WordQuery
 from pegboard.store import limits
 from pegboard.store.blobs.folder import FolderBlobs
 from pegboard.store.blobs.large_files import LARGE

@@ -9,10 +9,10 @@ from rights_parts import ALICE, AMOS, ANON, BOB, acting
 
 from making import entry_of, make_item
 from pegboard.board.curate import Curating, Edit, etag
-from pegboard.curation import Event
 from pegboard.embed.choose import make_embedder
 from pegboard.errors import BoardReadOnly, ChangedMeanwhile, ItemNotFound
-from pegboard.model import CREATED, ItemId, ModelSpec, SourceRecord
+from pegboard.model.curation import Event
+from pegboard.model.items import CREATED, ItemId, ModelSpec, SourceRecord
 from pegboard.store.postgres.store import PostgresStore
 
 MADE = make_item(

@@ -12,11 +12,11 @@ from rights_parts import ALICE, AMOS, MODEL, acting
 from making import by_hand, make_item
 from pegboard.board.curate import Curating
 from pegboard.board.find import Ask, FindSettings, find
-from pegboard.calls import OnChange
-from pegboard.content import Access, Link, Permission, Resource, Signature, Version
 from pegboard.embed.choose import make_embedder
 from pegboard.errors import BoardCorrupt, ItemNotFound
 from pegboard.gate.admission import Limits
+from pegboard.model.calls import OnChange
+from pegboard.model.content import Access, Link, Permission, Resource, Signature, Version
 from pegboard.store.postgres.store import PostgresStore
 from pegboard.store.rows import LISTS, OBJECTS
 from pegboard.store.sqlite.store import SqliteStore

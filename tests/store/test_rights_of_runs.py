@@ -10,9 +10,9 @@ from psycopg import errors, sql
 from rights_parts import ALICE, AMOS, ANON, BOB, CAROL, HUNG, PEOPLE, acting, seen_by
 
 from making import by_hand, make_item
-from pegboard.calls import Outcome
 from pegboard.errors import BoardReadOnly
-from pegboard.runs import KEPT_SECONDS, Run, RunCounts
+from pegboard.model.calls import Outcome
+from pegboard.model.runs import KEPT_SECONDS, Run, RunCounts
 from pegboard.store.postgres.store import PostgresStore
 from postgres_server import fresh
 

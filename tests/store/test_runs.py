@@ -12,10 +12,10 @@ from rights_parts import ALICE
 
 from making import by_hand, entry_of, make_item, purge, retire
 from pegboard.board.curate import etag
-from pegboard.calls import Outcome
 from pegboard.errors import BoardReadOnly
-from pegboard.model import ItemId
-from pegboard.runs import FEWEST_RUNS, KEPT_SECONDS, Run, RunCounts
+from pegboard.model.calls import Outcome
+from pegboard.model.items import ItemId
+from pegboard.model.runs import FEWEST_RUNS, KEPT_SECONDS, Run, RunCounts
 from pegboard.store import running
 from pegboard.store.postgres.opening import upgrade
 from pegboard.store.postgres.store import PostgresStore

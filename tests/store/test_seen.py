@@ -21,10 +21,10 @@ from seen_parts import (
     sees,
 )
 
-from pegboard.app import Pegboard
-from pegboard.calls import Caller, Role
+from pegboard.app.pegboard import Pegboard
 from pegboard.embed.hashed import HashedEmbedder
-from pegboard.model import Filters, Mode
+from pegboard.model.calls import Caller, Role
+from pegboard.model.items import Filters, Mode
 from pegboard.store.postgres.store import PostgresStore
 from pegboard.text import variants
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from seen_parts import SETTINGS, asked
 
 from making import make_item, work
-from pegboard.app import Pegboard
-from pegboard.calls import Caller
+from pegboard.app.pegboard import Pegboard
 from pegboard.embed.hashed import HashedEmbedder
-from pegboard.model import Filters, ItemId, Mode, Visibility
+from pegboard.model.calls import Caller
+from pegboard.model.items import Filters, ItemId, Mode, Visibility
 from pegboard.store.sqlite.index import SqliteIndex
 from pegboard.store.sqlite.nearest import Reach
 from pegboard.store.sqlite.store import SqliteStore

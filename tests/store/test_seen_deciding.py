@@ -21,14 +21,13 @@ from seen_parts import (
 )
 
 from making import make_item
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.create import draft_of
-from pegboard.calls import Caller, OnChange, Outcome, Role, ServerConfig, Transport
-from pegboard.curation import Curation, Edit
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import ItemHeld, ItemNotFound, NotAllowed
-from pegboard.ledger import Ledger
-from pegboard.model import (
+from pegboard.model.calls import Caller, OnChange, Outcome, Role, ServerConfig, Transport
+from pegboard.model.curation import Edit
+from pegboard.model.items import (
     CREATED,
     EmbeddingStatus,
     ItemId,
@@ -37,8 +36,15 @@ from pegboard.model import (
     SourceRecord,
     Visibility,
 )
-from pegboard.ports import Index, Items, Models, Store, Tasks
-from pegboard.runs import Run, Runs
+from pegboard.model.runs import Run
+from pegboard.ports.curation import Curation
+from pegboard.ports.index import Index
+from pegboard.ports.items import Items
+from pegboard.ports.ledger import Ledger
+from pegboard.ports.models import Models
+from pegboard.ports.runs import Runs
+from pegboard.ports.store import Store
+from pegboard.ports.tasks import Tasks
 
 TARGET = HashedEmbedder().fingerprint
 MANIFEST = {

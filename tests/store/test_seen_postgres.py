@@ -7,7 +7,7 @@ import pytest
 from psycopg import sql
 from seen_parts import ALICE, ANN, ANON, BOB, PEGS, SETTINGS, fill, sees
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.create import draft_of
 from pegboard.errors import BoardPartlyHidden, NotAllowed
 from pegboard.store.postgres.store import PostgresStore

@@ -8,10 +8,10 @@ import pytest
 from seen_parts import ALICE, ANON, BOB, PEGS, SETTINGS, items_of, seen_pegs
 
 from making import make_item
-from pegboard.app import Pegboard
-from pegboard.calls import Caller
+from pegboard.app.pegboard import Pegboard
 from pegboard.errors import NotAllowed, PegboardError
-from pegboard.model import Filters, Kind, Mode
+from pegboard.model.calls import Caller
+from pegboard.model.items import Filters, Kind, Mode
 from pegboard.store import limits
 from pegboard.store.queries import migrations
 from pegboard.store.sqlite import picture

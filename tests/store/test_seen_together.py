@@ -7,10 +7,10 @@ import pytest
 from seen_parts import ALICE, ANON, BOB, PEGS, ROOT, SETTINGS, items_of, sees
 
 from making import make_item, work
-from pegboard.app import Pegboard
-from pegboard.calls import Caller, ServerConfig, Transport
+from pegboard.app.pegboard import Pegboard
 from pegboard.embed.hashed import HashedEmbedder
-from pegboard.model import Model, ModelSpec, Visibility
+from pegboard.model.calls import Caller, ServerConfig, Transport
+from pegboard.model.items import Model, ModelSpec, Visibility
 from pegboard.store.postgres.store import PostgresStore
 from pegboard.store.sqlite.store import SqliteStore
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from making import hang, make_item
-from pegboard.calls import Health, ServerConfig, ServerState, Transport
 from pegboard.errors import BoardCorrupt
+from pegboard.model.calls import Health, ServerConfig, ServerState, Transport
 from pegboard.store.servers import config_from, config_text
 
 CLOCK = ServerConfig(

@@ -10,8 +10,8 @@ from psycopg import errors
 from rights_parts import acting
 
 from making import by_hand, entry_of, make_item
-from pegboard.calls import Caller, Outcome, Role
-from pegboard.runs import (
+from pegboard.model.calls import Caller, Outcome, Role
+from pegboard.model.runs import (
     FEWEST_RUNS,
     KEPT_SECONDS,
     MOST_OF_A_CALLER,

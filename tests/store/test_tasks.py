@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from making import OTHER_MODEL, entry_of, hang, make_item, make_vector, purge, retire, work
-from pegboard.model import EmbeddingCounts, EmbeddingStatus, Filters
+from pegboard.model.items import EmbeddingCounts, EmbeddingStatus, Filters
 from pegboard.text import embedding_text
 
 LEASE = 60.0

@@ -5,10 +5,10 @@ import pytest
 from rights_parts import ALICE
 
 from making import by_hand
-from pegboard.calls import Caller, Role
 from pegboard.errors import BoardCorrupt, BoardError, BoardReadOnly
+from pegboard.model.calls import Caller, Role
+from pegboard.model.tokens import KeptToken, Token
 from pegboard.store.postgres.store import PostgresStore
-from pegboard.tokens import KeptToken, Token
 
 ROBOT = Token("00aa11bb22cc", "robot", Role.AUTHOR, ("team-a", "b/c"), 1_000.0, 2_000.0)
 DIGEST = bytes(range(32))

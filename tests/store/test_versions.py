@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from rights_parts import ALICE, AMOS, ANON, BOB, CAROL
 
 from making import SOURCE, by_hand, entry_of, make_file, make_item, purge, retire
-from pegboard.calls import OnChange
-from pegboard.content import Version
 from pegboard.errors import BoardCorrupt, BoardError
-from pegboard.model import PutReport, Visibility
+from pegboard.model.calls import OnChange
+from pegboard.model.content import Version
+from pegboard.model.items import PutReport, Visibility
 from pegboard.store.blobs.folder import FolderBlobs
 from pegboard.store.opening import open_store
 from pegboard.store.postgres.opening import upgrade

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from making import SOURCE, by_hand, entry_of, filler, make_item, purge, retire, word_hits
-from pegboard.model import Filters, FirstLook, ItemId, Spellings, WordQuery
+from pegboard.model.items import Filters, FirstLook, ItemId, Spellings, WordQuery
 from pegboard.search.query import parse
 from pegboard.store import limits
 from pegboard.store.sqlite import words

@@ -19,7 +19,7 @@ from mcp.client.stdio import StdioServerParameters
 from mcp_types import CallToolResult
 
 from pegboard import Pegboard
-from pegboard.calls import ServerConfig, Transport
+from pegboard.model.calls import ServerConfig, Transport
 from real_servers import PARTS
 
 BOUND = 20.0

@@ -10,12 +10,12 @@ from pathlib import Path
 from pegboard.board.keyring import Keyring
 from pegboard.board.packing import recorded, release_at, sealed
 from pegboard.board.releasing import Parcel, Shelf
-from pegboard.content import VersionLine
 from pegboard.errors import ItemNotFound
+from pegboard.formats.semver import precedence
 from pegboard.gate.releases import Record, unpack
 from pegboard.gate.signatures import Policy, Seal
-from pegboard.model import ItemId
-from pegboard.semver import precedence
+from pegboard.model.content import VersionLine
+from pegboard.model.items import ItemId
 
 GREET = '''"""Greet somebody by name."""
 

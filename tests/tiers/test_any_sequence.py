@@ -11,8 +11,8 @@ from pegboard.board.bounds import Place
 from pegboard.board.pulling import Fetching, Want
 from pegboard.board.releasing import Releasing
 from pegboard.errors import ItemNotFound
-from pegboard.model import ItemId
-from pegboard.semver import parse, parse_range
+from pegboard.formats.semver import parse, parse_range
+from pegboard.model.items import ItemId
 from pegboard.store.sqlite.store import SqliteStore
 
 REFERENCE = "team-a/tools:paper:greet"
@@ -34,7 +34,7 @@ operations = st.lists(
 
 
 def order(text):
-    """By the specification, written down once more and not as in `pegboard.semver`."""
+    """By the specification, written down once more and not as in `pegboard.formats.semver`."""
     number = parse(text)
     early = [(0, int(each), "") if each.isdigit() else (1, 0, each) for each in number.early]
     return (number.major, number.minor, number.patch), not early, early

@@ -6,7 +6,7 @@ import pytest
 from tier_parts import Desk, command
 
 from making_signed import FILES, ITEMS
-from pegboard.app import Pegboard, located
+from pegboard.app.pegboard import Pegboard, located
 from pegboard.board.create import draft_of
 from pegboard.tiers import open_user
 

@@ -11,7 +11,7 @@ import pytest
 from tier_parts import Desk, command, write_tool
 
 from making import until
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.create import draft_of
 from pegboard.errors import PegboardError
 

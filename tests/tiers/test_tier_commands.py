@@ -11,7 +11,7 @@ import pytest
 from tier_parts import Desk, command, silent_server
 
 from making import until
-from pegboard.app import Pegboard, located
+from pegboard.app.pegboard import Pegboard, located
 from pegboard.tiers import Tiers
 from pegboard.tiers.opening import registry_place
 from trial_postgres import QUICK, TrialPostgres

@@ -10,7 +10,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from tier_parts import Desk
 
-from pegboard.app import located
+from pegboard.app.pegboard import located
 from pegboard.serve.face import make_face
 from pegboard.tiers.serving import TieredBoard
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.app import Pegboard, located
-from pegboard.config import Tier
+from pegboard.app.pegboard import Pegboard, located
+from pegboard.config.loading import Tier
 from pegboard.errors import BoardMissing, ConfigError
 from pegboard.remote.board import RemoteBoard
 from pegboard.tiers import open_registry, open_user

@@ -7,10 +7,10 @@ import apsw
 import pytest
 from tier_parts import Desk, silent_server
 
-from pegboard.app import Pegboard, located
+from pegboard.app.pegboard import Pegboard, located
 from pegboard.board.locking import Locked, write_lock
 from pegboard.errors import BoardMissing, BoardUnreachable, ConfigError, ItemNotFound, UsageError
-from pegboard.model import Filters
+from pegboard.model.items import Filters
 from pegboard.tiers import Tiers
 from pegboard.tiers.opening import user_place
 

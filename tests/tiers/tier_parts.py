@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from pegboard.app import Pegboard, located
+from pegboard.app.pegboard import Pegboard, located
 from pegboard.tiers.opening import registry_place, user_place
 
 TOOL = '''"""{description}"""

@@ -8,11 +8,12 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from pegboard.board.reading import AI, USER_FOLDER, kind_and_place, yielding
-from pegboard.calls import ServerConfig
 from pegboard.errors import ConfigError, UsageError
 from pegboard.gate.admission import NAMESPACE_RULE, is_namespace
-from pegboard.model import CREATED, PUBLISHED, SourceRecord
-from pegboard.ports import Source, Store
+from pegboard.model.calls import ServerConfig
+from pegboard.model.items import CREATED, PUBLISHED, SourceRecord
+from pegboard.ports.stages import Source
+from pegboard.ports.store import Store
 from pegboard.sources.mcp_config import location
 from pegboard.sources.openapi.location import refuse_secrets
 

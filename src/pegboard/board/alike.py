@@ -2,8 +2,8 @@
 
 from typing import Protocol
 
-from pegboard.answers import Answer, Hit
-from pegboard.model import Filters, Item
+from pegboard.model.answers import Answer, Hit
+from pegboard.model.items import Filters, Item
 from pegboard.search.look_alikes import ALIKE, likeness
 from pegboard.search.query import MAX_CHARACTERS
 from pegboard.text import name_key

@@ -1,9 +1,9 @@
 """What a tool of a shared board asks for that its author cannot give it."""
 
-from pegboard.content import Resource
 from pegboard.execute.policy import secrets_of
-from pegboard.model import Item
-from pegboard.ports import Store
+from pegboard.model.content import Resource
+from pegboard.model.items import Item
+from pegboard.ports.store import Store
 
 
 def beyond_of(item: Item, allowed: frozenset[str], *, in_project: bool = True) -> str:

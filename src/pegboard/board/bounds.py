@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pegboard.board.describe import describe
-from pegboard.calls import Caller, Role
 from pegboard.errors import NotAllowed, UsageError
 from pegboard.gate.namespaces import NAMESPACE_RULE, is_namespace
-from pegboard.model import DEFAULT_NAMESPACE, Filters, Item, Mode
-from pegboard.ports import Store
-from pegboard.runs import Run
+from pegboard.model.calls import Caller, Role
+from pegboard.model.items import DEFAULT_NAMESPACE, Filters, Item, Mode
+from pegboard.model.runs import Run
+from pegboard.ports.store import Store
 
 NO_NAMESPACE = ("",)
 """No item hangs there."""

@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pegboard.calls import Change
-from pegboard.content import Json
 from pegboard.errors import ItemAmbiguous, ItemNotFound
-from pegboard.model import ItemId
+from pegboard.model.calls import Change
+from pegboard.model.content import Json
+from pegboard.model.items import ItemId
 
 HASH = 32
 """So many digits that a server cannot make two definitions which share them."""

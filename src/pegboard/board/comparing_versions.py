@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pegboard.content import ItemFile, Version
+from pegboard.model.content import ItemFile, Version
 from pegboard.search.budget import clipped
 
 MOST_LINES = 2_000

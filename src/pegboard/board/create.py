@@ -10,14 +10,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from pegboard.answers import Hit
 from pegboard.board.alike import Search, alike
 from pegboard.board.beyond import beyond_of
 from pegboard.board.bounds import Place
-from pegboard.calls import CallResult, Outcome
-from pegboard.content import ItemFile, Json, VersionLine
 from pegboard.errors import UsageError
-from pegboard.model import (
+from pegboard.formats.semver import precedence
+from pegboard.formats.strict_yaml import YamlError, load
+from pegboard.model.answers import Hit
+from pegboard.model.calls import CallResult, Outcome
+from pegboard.model.content import ItemFile, Json, VersionLine
+from pegboard.model.items import (
     CREATED,
     Candidate,
     Entry,
@@ -27,13 +29,11 @@ from pegboard.model import (
     ItemId,
     Rejection,
 )
-from pegboard.ports import Store
-from pegboard.semver import precedence
+from pegboard.ports.store import Store
 from pegboard.sources.folder_bundle import PartUnreadable, make_file, read_bundle
 from pegboard.sources.folder_python import python_fields
 from pegboard.sources.tree import Tree, Unfit
 from pegboard.store.planning import not_own
-from pegboard.strict_yaml import YamlError, load
 
 MANIFEST = "tool.yaml"
 FIRST = "1.0.0"

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from pegboard.board.describe import describe
-from pegboard.curation import KEEP, Edit, Happening, LooseLink, Tie, etag
 from pegboard.errors import ItemNotFound, UsageError
 from pegboard.gate.admission import admit
 from pegboard.gate.characters import first_forbidden
-from pegboard.model import (
+from pegboard.model.curation import KEEP, Edit, Happening, LooseLink, Tie, etag
+from pegboard.model.items import (
     CREATED,
     PUBLISHED,
     Candidate,
@@ -18,8 +18,8 @@ from pegboard.model import (
     ItemId,
     Rejection,
 )
-from pegboard.ports import Store
-from pegboard.runs import RunCounts
+from pegboard.model.runs import RunCounts
+from pegboard.ports.store import Store
 from pegboard.search.budget import qualified
 
 __all__ = ["KEEP", "Curating", "Edit", "etag"]

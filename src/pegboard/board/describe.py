@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from pegboard.errors import ItemAmbiguous, ItemHeld, ItemNotFound
-from pegboard.model import DEFAULT_NAMESPACE, Entry, Filters, ItemId
-from pegboard.ports import Store
+from pegboard.model.items import DEFAULT_NAMESPACE, Entry, Filters, ItemId
+from pegboard.ports.store import Store
 
 
 def describe(

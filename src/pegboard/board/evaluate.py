@@ -8,11 +8,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from pegboard.answers import Answer, Hit
 from pegboard.board.filling import Outcome
 from pegboard.errors import SourceError, UsageError
-from pegboard.model import Filters, SourceRecord
-from pegboard.ports import Progress, Store
+from pegboard.model.answers import Answer, Hit
+from pegboard.model.items import Filters, SourceRecord
+from pegboard.ports.stages import Progress
+from pegboard.ports.store import Store
 
 EVAL = "eval"
 """The source that an evaluation's tools come from."""

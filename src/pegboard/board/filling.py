@@ -11,10 +11,11 @@ from pegboard.board.models import BoardModels
 from pegboard.board.reading import IN_FOLDERS, reach, yielding
 from pegboard.board.sync import Gate, Sync, SyncReport
 from pegboard.board.worker import Worker, WorkerSettings, WorkReport
-from pegboard.calls import OnChange
 from pegboard.errors import ModelUnavailable, SourceError
-from pegboard.model import Fingerprint, SourceRecord
-from pegboard.ports import Progress, Source, Store
+from pegboard.model.calls import OnChange
+from pegboard.model.items import Fingerprint, SourceRecord
+from pegboard.ports.stages import Progress, Source
+from pegboard.ports.store import Store
 
 
 @dataclass(slots=True)

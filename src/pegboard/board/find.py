@@ -7,11 +7,11 @@ from functools import cached_property
 from itertools import takewhile
 from typing import NamedTuple
 
-from pegboard.answers import Answer, Explanation, Hit, HitFact, WordFact
 from pegboard.board.gather import Gathered, Gathering
 from pegboard.board.patience import Patience
 from pegboard.errors import UsageError
-from pegboard.model import (
+from pegboard.model.answers import Answer, Explanation, Hit, HitFact, WordFact
+from pegboard.model.items import (
     CREATED,
     Drift,
     Entry,
@@ -23,7 +23,8 @@ from pegboard.model import (
     Mode,
     ToolType,
 )
-from pegboard.ports import Embedder, Store
+from pegboard.ports.stages import Embedder
+from pegboard.ports.store import Store
 from pegboard.quality import merit
 from pegboard.search.boosts import MOST, BoostSettings, Traits, boosts, total
 from pegboard.search.confidence import confidence

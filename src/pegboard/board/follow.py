@@ -4,9 +4,9 @@ import base64
 import json
 from collections.abc import Callable
 
-from pegboard.calls import CallResult, Outcome
-from pegboard.content import ItemFile, Json
-from pegboard.model import Item, Kind
+from pegboard.model.calls import CallResult, Outcome
+from pegboard.model.content import ItemFile, Json
+from pegboard.model.items import Item, Kind
 
 FILE = "file"
 """The argument with which a skill's other files are asked for."""

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pegboard.answers import Hit
 from pegboard.board.alike import alike
 from pegboard.board.evaluate import EvalQuery
 from pegboard.board.maintain import quiet
 from pegboard.board.taking import Compared, Looking, Taken, compare
 from pegboard.errors import EmbeddingError
-from pegboard.model import Item
-from pegboard.ports import Progress
+from pegboard.model.answers import Hit
+from pegboard.model.items import Item
+from pegboard.ports.stages import Progress
 from pegboard.search.descriptions import complaints
 from pegboard.search.suggestions import suggestion
 from pegboard.search.undescribed import undescribed

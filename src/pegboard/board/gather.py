@@ -7,8 +7,9 @@ from typing import NamedTuple, TypeVar
 
 from pegboard.board.meaning import Looked, Meaning, Meant, Words
 from pegboard.board.patience import Patience
-from pegboard.model import Filters, ItemId, Leg, LegHit, Mode, Vector, WordHits, WordQuery
-from pegboard.ports import Embedder, Store
+from pegboard.model.items import Filters, ItemId, Leg, LegHit, Mode, Vector, WordHits, WordQuery
+from pegboard.ports.stages import Embedder
+from pegboard.ports.store import Store
 from pegboard.search.fusion import Candidate, Evidence
 from pegboard.search.query import Query, choose, known_share
 from pegboard.search.spelling import MOST_READINGS, SHORTEST, endings, nearest

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from pegboard.board.reading import DOCUMENTS, FOLDER, IN_FOLDERS, PYTOOLS, USER_FOLDER
 from pegboard.board.sync import SyncReport
-from pegboard.calls import Listing, ServerConfig
 from pegboard.errors import PegboardError
-from pegboard.model import SourceRecord
+from pegboard.model.calls import Listing, ServerConfig
+from pegboard.model.items import SourceRecord
 from pegboard.sources import folder, pytools
 from pegboard.sources.watch import Place, Watcher
 

@@ -13,8 +13,8 @@ from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
 from pegboard.board.kiwi_numbers import numbers_of
-from pegboard.content import ItemFile
-from pegboard.model import Candidate, Item, Kind, Rejection
+from pegboard.model.content import ItemFile
+from pegboard.model.items import Candidate, Item, Kind, Rejection
 from pegboard.store.postgres.kiwi import Carried, CarriedVersion
 from pegboard.store.postgres.kiwi_reading import OldItem, OldRow
 

@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from pegboard.model import Fingerprint, Item, Kind, Vector
+from pegboard.model.items import Fingerprint, Item, Kind, Vector
 from pegboard.store.postgres.kiwi_reading import OldRow
 from pegboard.text import PART_MARK, embedded_passages, embedding_text
 

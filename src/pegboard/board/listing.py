@@ -1,9 +1,9 @@
 """Items in a list, page by page: everything that filters leave, in the order of ids."""
 
 from pegboard.board.bounds import NO_NAMESPACE, bounded
-from pegboard.model import Entry, Filters
-from pegboard.ports import Store
-from pegboard.releases import Offered, Wanted
+from pegboard.model.items import Entry, Filters
+from pegboard.model.releases import Offered, Wanted
+from pegboard.ports.store import Store
 
 
 def listed(

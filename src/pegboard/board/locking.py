@@ -11,11 +11,11 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pegboard.board.private_files import replace
-from pegboard.content import ItemFile
 from pegboard.errors import ConfigError
+from pegboard.formats.semver import parse_range
 from pegboard.gate.refusal import Refused
 from pegboard.gate.releases import KINDS, Record, check_record, split_reference
-from pegboard.semver import parse_range
+from pegboard.model.content import ItemFile
 
 NAME = "pegboard.lock"
 FORMAT = 1

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from pegboard.calls import OWNER, Caller, ServerState
-from pegboard.content import Blob
 from pegboard.errors import ModelUnavailable
-from pegboard.model import EmbeddingCounts, EmbeddingStatus, Entry, Fingerprint, SourceRecord
-from pegboard.ports import Progress, Store
+from pegboard.model.calls import OWNER, Caller, ServerState
+from pegboard.model.content import Blob
+from pegboard.model.items import EmbeddingCounts, EmbeddingStatus, Entry, Fingerprint, SourceRecord
+from pegboard.ports.stages import Progress
+from pegboard.ports.store import Store
 from pegboard.text import embedding_text
 
 PAGE = 500

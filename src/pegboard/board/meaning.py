@@ -8,8 +8,9 @@ from typing import NamedTuple, TypeVar
 
 from pegboard.board.patience import Beside, Overdue, Patience
 from pegboard.errors import EmbeddingError
-from pegboard.model import Filters, Fingerprint, Leg, LegHit, Vector, WordHits, WordQuery
-from pegboard.ports import Embedder, Store
+from pegboard.model.items import Filters, Fingerprint, Leg, LegHit, Vector, WordHits, WordQuery
+from pegboard.ports.stages import Embedder
+from pegboard.ports.store import Store
 
 R = TypeVar("R")
 

@@ -6,8 +6,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from pegboard.content import ItemFile
 from pegboard.errors import UsageError
+from pegboard.model.content import ItemFile
 from pegboard.sources.folder_bundle import make_file
 
 SECONDS = 60

@@ -24,9 +24,9 @@ from pegboard.board.kiwi import (
     uid_of,
 )
 from pegboard.board.kiwi_vectors import Misfit, Vouched, fitting, names_of, own_row
-from pegboard.ledger import Ledger
-from pegboard.model import EmbeddingStatus, Fingerprint, Kind, Rejection
-from pegboard.ports import Progress
+from pegboard.model.items import EmbeddingStatus, Fingerprint, Kind, Rejection
+from pegboard.ports.ledger import Ledger
+from pegboard.ports.stages import Progress
 from pegboard.store.postgres.kiwi import Carried, KiwiBoard, OldVector, Relation, There, Wanted
 from pegboard.store.postgres.kiwi_reading import KiwiDatabase, OldItem, OldRow, Orphan
 from pegboard.text import TEXT_VERSION, embedding_text, source_hash

@@ -18,7 +18,7 @@ from pegboard.board.trust import Trust
 from pegboard.embed.choose import PACKAGED_MODEL, PROVIDERS, SERVICES, named_model
 from pegboard.embed.recalled import Recalled
 from pegboard.errors import EmbeddingError, ModelUnavailable, UsageError
-from pegboard.model import (
+from pegboard.model.items import (
     EmbeddingCounts,
     Fingerprint,
     KeptVectors,
@@ -26,7 +26,8 @@ from pegboard.model import (
     ModelSpec,
     ModelState,
 )
-from pegboard.ports import Embedder, Progress, Store
+from pegboard.ports.stages import Embedder, Progress
+from pegboard.ports.store import Store
 from pegboard.text import TEXT_VERSION
 
 log = logging.getLogger(__name__)

@@ -9,15 +9,15 @@ from pegboard.board.keyring import Keyring
 from pegboard.board.reading import FOLDER, USER_FOLDER
 from pegboard.board.releasing import Parcel
 from pegboard.board.signing import DAY, Found, item_at
-from pegboard.content import ItemFile
 from pegboard.errors import NotTrusted, UsageError
+from pegboard.formats.semver import latest, parse
 from pegboard.gate.refusal import Refused
 from pegboard.gate.releases import Need, Record, check_record, id_of, pack, record_hash
 from pegboard.gate.side_files import claimed, key_id, moment, written
 from pegboard.gate.signatures import State, check_release
 from pegboard.gate.versions import UNNUMBERED
-from pegboard.model import CREATED, DEFAULT_NAMESPACE, Entry, Item, ItemId, SourceRecord
-from pegboard.semver import latest, parse
+from pegboard.model.content import ItemFile
+from pegboard.model.items import CREATED, DEFAULT_NAMESPACE, Entry, Item, ItemId, SourceRecord
 
 NEEDS = ("uses", "requires")
 """Relations by which an item says what it is of no use without."""

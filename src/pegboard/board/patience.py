@@ -10,7 +10,7 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, ParamSpec, TypeVar
 
-from pegboard.answers import Answer
+from pegboard.model.answers import Answer
 
 P = ParamSpec("P")
 R = TypeVar("R")

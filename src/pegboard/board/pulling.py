@@ -12,13 +12,13 @@ from pegboard.board.locking import Locked, sums
 from pegboard.board.merging import merged
 from pegboard.board.releasing import Parcel, Shelf, released
 from pegboard.board.unpacking import Standing, standing
-from pegboard.content import ItemFile
 from pegboard.errors import ItemNotFound, NotTrusted, UsageError
+from pegboard.formats.semver import ANY, is_early, parse, parse_range, precedence
 from pegboard.gate.refusal import Refused
 from pegboard.gate.releases import Record, split_reference, unpack
 from pegboard.gate.signatures import Seal
-from pegboard.model import DEFAULT_NAMESPACE
-from pegboard.semver import ANY, is_early, parse, parse_range, precedence
+from pegboard.model.content import ItemFile
+from pegboard.model.items import DEFAULT_NAMESPACE
 
 MOST_ROUNDS = 200
 """Times that a version is chosen before it is given up that all fit together."""

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pegboard.errors import SourceError, UsageError
-from pegboard.model import SourceRecord
-from pegboard.ports import Source
+from pegboard.model.items import SourceRecord
+from pegboard.ports.stages import Source
 
 AI = ".ai"
 PYTOOLS = "pytools"

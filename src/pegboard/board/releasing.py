@@ -11,8 +11,8 @@ from typing import NamedTuple
 from pegboard.board.bounds import Place
 from pegboard.board.curate import word
 from pegboard.board.describe import describe
-from pegboard.content import ItemFile, Version, VersionLine
 from pegboard.errors import ChangedMeanwhile, ItemNotFound, NotTrusted, UsageError
+from pegboard.formats.semver import parse_range
 from pegboard.gate.admission import admit
 from pegboard.gate.refusal import Refused
 from pegboard.gate.releases import (
@@ -25,7 +25,8 @@ from pegboard.gate.releases import (
 )
 from pegboard.gate.signatures import CODES, Seal, State, Trusted, check_release
 from pegboard.gate.versions import UNNUMBERED
-from pegboard.model import (
+from pegboard.model.content import ItemFile, Version, VersionLine
+from pegboard.model.items import (
     DEFAULT_NAMESPACE,
     PUBLISHED,
     Entry,
@@ -35,9 +36,8 @@ from pegboard.model import (
     Rejection,
     Visibility,
 )
-from pegboard.ports import Store
-from pegboard.releases import TEAM, Action, AuditLine, Decision
-from pegboard.semver import parse_range
+from pegboard.model.releases import TEAM, Action, AuditLine, Decision
+from pegboard.ports.store import Store
 from pegboard.sources.folder_bundle import make_file
 from pegboard.sources.folder_layouts import candidate_of, read_at
 from pegboard.sources.tree import Unfit

@@ -20,8 +20,6 @@ from typing import TYPE_CHECKING
 from pegboard.board.beyond import taken_back, withheld
 from pegboard.board.follow import followed
 from pegboard.board.versions import found
-from pegboard.calls import Asker, Caller, CallResult, OnProgress, Outcome, Role
-from pegboard.content import Access, Json, Resource
 from pegboard.errors import BoardError, CallError, UsageError
 from pegboard.execute.grants import Ground, grants_of
 from pegboard.execute.hints import with_hint
@@ -29,9 +27,11 @@ from pegboard.execute.job import Executor, Job, Limits
 from pegboard.execute.policy import PROCESSES, Decision, Rules, Verdict, is_service, judge
 from pegboard.execute.secrets import LookUp, Secrets, names_in
 from pegboard.gate.characters import visible
-from pegboard.model import CREATED, PUBLISHED, Entry, Filters, Item, Kind, ToolType
-from pegboard.ports import Store
-from pegboard.runs import Run
+from pegboard.model.calls import Asker, Caller, CallResult, OnProgress, Outcome, Role
+from pegboard.model.content import Access, Json, Resource
+from pegboard.model.items import CREATED, PUBLISHED, Entry, Filters, Item, Kind, ToolType
+from pegboard.model.runs import Run
+from pegboard.ports.store import Store
 
 if TYPE_CHECKING:
     from pegboard.execute.loop import Loop

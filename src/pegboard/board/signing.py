@@ -10,7 +10,6 @@ from typing import NamedTuple
 from pegboard.board.keyring import Keyring
 from pegboard.board.private_files import replace
 from pegboard.board.reading import AI, FOLDER, USER_FOLDER
-from pegboard.content import ItemFile
 from pegboard.errors import NotTrusted, UsageError
 from pegboard.gate.admission import admit
 from pegboard.gate.refusal import Refused
@@ -27,7 +26,8 @@ from pegboard.gate.signatures import (
     check_release,
     is_signable,
 )
-from pegboard.model import (
+from pegboard.model.content import ItemFile
+from pegboard.model.items import (
     DEFAULT_NAMESPACE,
     Candidate,
     Entry,
@@ -38,7 +38,7 @@ from pegboard.model import (
     SourceRecord,
     Unchanged,
 )
-from pegboard.ports import Source
+from pegboard.ports.stages import Source
 
 DAY = 86_400
 

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, stdev
 from typing import NamedTuple
 
-from pegboard.answers import Answer
 from pegboard.board.evaluate import (
     CUTOFF,
     EVALUATED,
@@ -28,8 +27,10 @@ from pegboard.board.evaluate import (
 )
 from pegboard.board.find import Ask, FindSettings, find
 from pegboard.board.gather import gather
-from pegboard.model import Mode
-from pegboard.ports import Embedder, Progress, Store
+from pegboard.model.answers import Answer
+from pegboard.model.items import Mode
+from pegboard.ports.stages import Embedder, Progress
+from pegboard.ports.store import Store
 from pegboard.search.fusion import Evidence, FusionSettings, Method, fuse
 from pegboard.search.query import parse
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from pegboard.calls import OnChange
-from pegboard.model import (
+from pegboard.model.calls import OnChange
+from pegboard.model.items import (
     Candidate,
     Finding,
     Fingerprint,
@@ -18,7 +18,8 @@ from pegboard.model import (
     SourceRecord,
     Unchanged,
 )
-from pegboard.ports import Progress, Source, Store
+from pegboard.ports.stages import Progress, Source
+from pegboard.ports.store import Store
 
 BATCH = 200
 """Items to a transaction: the write lock is held for a moment, and a kill loses little work."""

@@ -15,15 +15,16 @@ from operator import mul
 from pathlib import Path
 from typing import NamedTuple
 
-from pegboard.answers import Hit
 from pegboard.board.alike import Search
 from pegboard.board.evaluate import CUTOFF, EvalQuery, name_of, places
 from pegboard.board.find import Ask, FindSettings, find
 from pegboard.board.worker import Worker, WorkerSettings
-from pegboard.content import EMPTY
 from pegboard.errors import ItemAmbiguous, ItemNotFound
-from pegboard.model import Entry, Filters, Item, ItemId, Vector, Visibility
-from pegboard.ports import Embedder, Progress, Store
+from pegboard.model.answers import Hit
+from pegboard.model.content import EMPTY
+from pegboard.model.items import Entry, Filters, Item, ItemId, Vector, Visibility
+from pegboard.ports.stages import Embedder, Progress
+from pegboard.ports.store import Store
 from pegboard.store.opening import open_store
 from pegboard.text import embedded_passages, embedding_text, index_fields, terms
 

@@ -11,13 +11,14 @@ import secrets
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pegboard.calls import Role
 from pegboard.errors import UsageError
 from pegboard.gate.characters import first_forbidden, visible
 from pegboard.gate.namespaces import NAMESPACE_RULE, is_namespace
-from pegboard.ports import Store
-from pegboard.releases import TEAM
-from pegboard.tokens import KeptToken, Token, Tokens
+from pegboard.model.calls import Role
+from pegboard.model.releases import TEAM
+from pegboard.model.tokens import KeptToken, Token
+from pegboard.ports.store import Store
+from pegboard.ports.tokens import Tokens
 
 PREFIX = "pegb_"
 SECRET_BYTES = 32

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pegboard.board import adding
-from pegboard.calls import Change, OnChange, ServerConfig
 from pegboard.errors import BoardReadOnly
-from pegboard.model import Fingerprint, ModelSpec
-from pegboard.ports import Store
+from pegboard.model.calls import Change, OnChange, ServerConfig
+from pegboard.model.items import Fingerprint, ModelSpec
+from pegboard.ports.store import Store
 from pegboard.store.seen.rights import of_the_whole
 
 

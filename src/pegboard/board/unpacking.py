@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pegboard.board.private_files import replace
-from pegboard.content import ItemFile
 from pegboard.errors import UsageError
+from pegboard.model.content import ItemFile
 from pegboard.sources.folder import LAYOUTS, SIDE
 from pegboard.sources.folder_bundle import PartUnreadable, is_part, make_file, read_bundle
 from pegboard.sources.tree import Tree, Unfit

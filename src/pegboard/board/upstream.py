@@ -8,11 +8,11 @@ from concurrent.futures import Future, wait
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pegboard.calls import CallResult, Listing, OnProgress, Server, ServerConfig, ServerState
-from pegboard.content import Json
 from pegboard.errors import BoardError, ServerUnavailable
-from pegboard.model import Item
-from pegboard.ports import Store
+from pegboard.model.calls import CallResult, Listing, OnProgress, Server, ServerConfig, ServerState
+from pegboard.model.content import Json
+from pegboard.model.items import Item
+from pegboard.ports.store import Store
 from pegboard.sources.mcp import McpSource
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import re
 from pegboard.board.describe import describe
 from pegboard.errors import ItemNotFound, NotExecutable
 from pegboard.gate.admission import admit
-from pegboard.model import Candidate, Entry, Filters, Form, Item, Kind, Rejection
-from pegboard.ports import Store
+from pegboard.model.items import Candidate, Entry, Filters, Form, Item, Kind, Rejection
+from pegboard.ports.store import Store
 from pegboard.sources.folder_python import python_fields
 from pegboard.sources.tree import Unfit
 

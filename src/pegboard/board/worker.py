@@ -23,8 +23,9 @@ from pegboard.errors import (
     ModelUnavailable,
     PegboardError,
 )
-from pegboard.model import Fingerprint, Task, Vector
-from pegboard.ports import Embedder, Progress, Store
+from pegboard.model.items import Fingerprint, Task, Vector
+from pegboard.ports.stages import Embedder, Progress
+from pegboard.ports.store import Store
 from pegboard.text import embedded_passages
 
 log = logging.getLogger(__name__)

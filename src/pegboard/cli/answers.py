@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 import click
 
-from pegboard.answers import Answer, Hit
-from pegboard.app import located
+from pegboard.app.pegboard import located
 from pegboard.cli.explaining import print_explanation
 from pegboard.cli.render import clipped, print_json, width
-from pegboard.config import keyring_folder
+from pegboard.config.loading import keyring_folder
 from pegboard.errors import PegboardError
 from pegboard.gate.characters import visible
-from pegboard.model import Kind
+from pegboard.model.answers import Answer, Hit
+from pegboard.model.items import Kind
 from pegboard.search.budget import Told, as_score, compact, fit, qualified, together, tokens
 from pegboard.text import first_sentence
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.changes import Told, exactly, told
 from pegboard.cli.opening import Board
 from pegboard.cli.shared import login_name

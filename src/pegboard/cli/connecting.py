@@ -5,14 +5,14 @@ from pathlib import Path
 
 import click
 
-from pegboard.app import Pegboard
-from pegboard.calls import ServerConfig, Transport
+from pegboard.app.pegboard import Pegboard
 from pegboard.cli import render
 from pegboard.cli.changed import approve_now, changed
 from pegboard.cli.filling import Reading, finish_adding, no_sync_option, read_now
 from pegboard.cli.opening import embed_now, open_board
 from pegboard.cli.shared import command_options, notice
 from pegboard.errors import UsageError
+from pegboard.model.calls import ServerConfig, Transport
 from pegboard.sources import mcp_config
 
 

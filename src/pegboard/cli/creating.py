@@ -9,9 +9,9 @@ import click
 from pegboard.cli import render
 from pegboard.cli.opening import embed_now, open_board
 from pegboard.cli.shared import command_options
-from pegboard.content import Json
 from pegboard.errors import EXIT_NOTHING_FOUND, UsageError
 from pegboard.gate.characters import visible
+from pegboard.model.content import Json
 
 if TYPE_CHECKING:
     from pegboard.board.create import Created

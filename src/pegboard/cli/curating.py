@@ -15,7 +15,7 @@ from pegboard.cli import render
 from pegboard.cli.opening import Board, decider, embed_now, open_board
 from pegboard.cli.shared import command_options
 from pegboard.errors import UsageError
-from pegboard.model import Drift, Entry
+from pegboard.model.items import Drift, Entry
 from pegboard.search.budget import qualified
 from pegboard.text import harmless
 

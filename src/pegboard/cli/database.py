@@ -9,7 +9,7 @@ import click
 from pegboard.cli import render
 from pegboard.cli.shared import command_options, notice, progress_bar, stop_on_signals
 from pegboard.gate.characters import visible
-from pegboard.model import DEFAULT_NAMESPACE
+from pegboard.model.items import DEFAULT_NAMESPACE
 
 if TYPE_CHECKING:
     from pegboard.board.migrating import MigrationReport
@@ -28,7 +28,7 @@ def db() -> None:
 @command_options
 def upgrade(board: str | None, as_json: bool) -> None:
     """Bring the database to today's schema. Several machines may do it at once."""
-    from pegboard import database
+    from pegboard.app import database
 
     done = database.upgrade(board)
     if as_json:
@@ -45,7 +45,7 @@ def upgrade(board: str | None, as_json: bool) -> None:
 @command_options
 def status(board: str | None, as_json: bool) -> None:
     """Show the database's schema, server, sizes, indexes, connections and oldest task."""
-    from pegboard import database
+    from pegboard.app import database
 
     found = database.status(board)
     if as_json:
@@ -77,7 +77,7 @@ def import_kiwi(
     The old database is only read. Run it again to go on where it was stopped, or to bring over
     what has changed since.
     """
-    from pegboard import database
+    from pegboard.app import database
 
     with stop_on_signals() as stop, progress_bar(show=not as_json) as progress:
         done = database.import_kiwi(

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import click
 
-from pegboard.answers import Explanation, HitFact, WordFact
 from pegboard.cli.render import cells, wrapped
 from pegboard.gate.characters import visible
+from pegboard.model.answers import Explanation, HitFact, WordFact
 from pegboard.search.boosts import total
 from pegboard.search.budget import as_score
 from pegboard.text import terms, words

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import click
 
-from pegboard.app import Pegboard, located
+from pegboard.app.pegboard import Pegboard, located
 from pegboard.board.adding import user_folder
 from pegboard.board.filling import Outcome
 from pegboard.board.reading import AI, left_beside
@@ -15,9 +15,9 @@ from pegboard.cli import render
 from pegboard.cli.changed import changed
 from pegboard.cli.opening import Board, open_board, tell_if_no_source
 from pegboard.cli.shared import command_options, notice, progress_bar, stop_on_signals
-from pegboard.config import PROJECT_FILE, env_name, known_settings
+from pegboard.config.loading import PROJECT_FILE, env_name, known_settings
 from pegboard.errors import BoardReadOnly, SourceError, UsageError
-from pegboard.model import SourceRecord
+from pegboard.model.items import SourceRecord
 
 
 @click.command()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from pegboard.app import located_gateway
+from pegboard.app.pegboard import located_gateway
 from pegboard.cli.opening import GATEWAY, TOKEN_FILE
 from pegboard.cli.shared import notice
 from pegboard.errors import PegboardError, UsageError

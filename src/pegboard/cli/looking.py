@@ -4,17 +4,17 @@ from typing import NamedTuple
 
 import click
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.cli import render
 from pegboard.cli.answers import Form, print_answer
 from pegboard.cli.opening import tell_if_no_source
 from pegboard.cli.reaching import reached, tier_option
 from pegboard.cli.shared import command_options, notice
 from pegboard.cli.typed import Output, as_code, only_tools, output_option, wanted_output
+from pegboard.config.settings import SearchSettings
 from pegboard.errors import EXIT_NOTHING_FOUND, UsageError
-from pegboard.model import Filters, Kind, Mode, ToolType
+from pegboard.model.items import Filters, Kind, Mode, ToolType
 from pegboard.search.budget import as_score
-from pegboard.settings import SearchSettings
 
 MODES = click.Choice([mode.value for mode in Mode])
 KINDS = click.Choice([kind.value for kind in Kind])

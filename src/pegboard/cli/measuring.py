@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
-from pegboard.app import located
+from pegboard.app.pegboard import located
 from pegboard.cli import render
 from pegboard.cli.opening import asked_gateway, open_board
 from pegboard.cli.shared import json_option, notice, progress_bar
 from pegboard.errors import UsageError
-from pegboard.model import Mode
-from pegboard.ports import Progress
+from pegboard.model.items import Mode
+from pegboard.ports.stages import Progress
 
 MODES = click.Choice([mode.value for mode in Mode])
 MEASURE = "ndcg@10"
@@ -89,7 +89,7 @@ def _place(board: str | None, store: str | None, as_is: bool) -> Iterator[str | 
             "--store postgres needs a server to make a database on",
             "say which: --board postgresql://user@host/database, or PEGBOARD_BOARD",
         )
-    from pegboard import measure
+    from pegboard.app import measure
 
     with measure.scratch_beside(server) as address:
         yield address
@@ -104,7 +104,7 @@ def _measured(
     board: str | None,
     progress: Progress,
 ) -> tuple[Mapping[str, Any], Sequence[str]]:
-    from pegboard import measure
+    from pegboard.app import measure
 
     how, most = mode or Mode.HYBRID.value, limit or 10
     if as_is:

@@ -4,12 +4,12 @@ import threading
 
 import click
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.models import Changed, ModelLine
 from pegboard.cli import render
 from pegboard.cli.shared import command_options, notice, progress_bar, stop_on_signals
-from pegboard.model import ModelSpec
-from pegboard.ports import Progress
+from pegboard.model.items import ModelSpec
+from pegboard.ports.stages import Progress
 
 queue_only_option = click.option(
     "--queue-only", is_flag=True, help="Leave the embedding, and the switch, to a worker."

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Union
 
 import click
 
-from pegboard.app import Pegboard, located, located_gateway
+from pegboard.app.pegboard import Pegboard, located, located_gateway
 from pegboard.cli.shared import NO_SOURCE, login_name, notice, progress_bar
+from pegboard.config.gateway import GatewayPlace
 from pegboard.errors import UsageError
-from pegboard.gateway import GatewayPlace
 
 if TYPE_CHECKING:
     from pegboard.remote.board import RemoteBoard

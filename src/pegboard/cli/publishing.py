@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
-from pegboard.app import located
+from pegboard.app.pegboard import located
 from pegboard.cli import render
 from pegboard.cli.opening import (
     asked_gateway,
@@ -20,13 +20,13 @@ from pegboard.cli.shared import json_option, notice, progress_bar
 from pegboard.cli.signing import days_option
 from pegboard.errors import EXIT_CODES, EXIT_NOTHING_FOUND, NotTrusted, UsageError
 from pegboard.gate.characters import visible
-from pegboard.model import Visibility
+from pegboard.model.items import Visibility
 
 if TYPE_CHECKING:
     from pegboard.board.foreseeing import Forecast
     from pegboard.board.pulling import Pulled
     from pegboard.board.releasing import Publication
-    from pegboard.config import Located
+    from pegboard.config.loading import Located
     from pegboard.tiers.opening import Board
     from pegboard.tiers.publishing import Ready
     from pegboard.tiers.pulling import PullReport

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from pegboard.answers import Answer, TierState
-from pegboard.app import Pegboard, located
+from pegboard.app.pegboard import Pegboard, located
 from pegboard.cli.opening import Board, chosen_gateway, open_board
 from pegboard.cli.shared import notice
-from pegboard.config import Located, Tier
+from pegboard.config.loading import Located, Tier
+from pegboard.config.settings import TIERS
 from pegboard.errors import BoardMissing, UsageError
-from pegboard.settings import TIERS
+from pegboard.model.answers import Answer, TierState
 
 if TYPE_CHECKING:
     from pegboard.tiers import Tiers

@@ -5,21 +5,21 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from pegboard.app import located
+from pegboard.app.pegboard import located
 from pegboard.cli import render
 from pegboard.cli.opening import asked_gateway, decider, open_board
 from pegboard.cli.publishing import VISIBILITIES, registry_board, registry_option
 from pegboard.cli.shared import command_options
 from pegboard.errors import EXIT_NOTHING_FOUND, ItemNotFound, UsageError
+from pegboard.formats.semver import latest
 from pegboard.gate.characters import visible
-from pegboard.model import Visibility
-from pegboard.releases import Decision
-from pegboard.semver import latest
+from pegboard.model.items import Visibility
+from pegboard.model.releases import Decision
 
 if TYPE_CHECKING:
     from pegboard.board.releasing import Shelf
-    from pegboard.content import Version, VersionLine
-    from pegboard.releases import AuditLine
+    from pegboard.model.content import Version, VersionLine
+    from pegboard.model.releases import AuditLine
     from pegboard.tiers.opening import Board
 
 T = TypeVar("T")

@@ -13,15 +13,15 @@ import click
 
 from pegboard.board.maintain import Status
 from pegboard.board.sync import SyncReport
-from pegboard.calls import Health
-from pegboard.content import Blob
-from pegboard.curation import Tie
 from pegboard.errors import PegboardError
+from pegboard.formats.plain import plain
 from pegboard.gate.characters import visible
-from pegboard.model import CREATED, Drift, Entry, Item, Rejection
-from pegboard.plain import plain
+from pegboard.model.calls import Health
+from pegboard.model.content import Blob
+from pegboard.model.curation import Tie
+from pegboard.model.items import CREATED, Drift, Entry, Item, Rejection
+from pegboard.model.runs import RunCounts
 from pegboard.quality import figures
-from pegboard.runs import RunCounts
 from pegboard.text import harmless
 
 

@@ -11,15 +11,15 @@ from types import FrameType
 
 import click
 
-from pegboard.calls import Artifact, Asker, CallProgress, CallResult, Confined, Outcome
 from pegboard.cli import render
 from pegboard.cli.opening import Board, open_board
 from pegboard.cli.reaching import reached, tier_option
 from pegboard.cli.shared import board_option, command_options, notice
-from pegboard.content import Json
 from pegboard.errors import EXIT_CODES, EXIT_INTERRUPTED, CallError, UsageError
 from pegboard.execute import keyring
 from pegboard.gate.characters import visible
+from pegboard.model.calls import Artifact, Asker, CallProgress, CallResult, Confined, Outcome
+from pegboard.model.content import Json
 
 LARGEST_INPUT = 32_000_000
 PERSON = Asker("cli")

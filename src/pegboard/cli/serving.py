@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 import click
 
-from pegboard.app import Pegboard, located, located_pytools
-from pegboard.calls import Caller
+from pegboard.app.pegboard import Pegboard, located, located_pytools
 from pegboard.cli import render
 from pegboard.cli.opening import chosen_gateway
 from pegboard.cli.shared import board_option, command_options, json_option
+from pegboard.config.gateway import GatewayPlace
 from pegboard.errors import UsageError
-from pegboard.gateway import GatewayPlace
-from pegboard.model import Filters
+from pegboard.model.calls import Caller
+from pegboard.model.items import Filters
 from pegboard.serve.prompt import Profile, Workflow, workflow
 
 PROFILES = click.Choice([each.value for each in Profile])
@@ -58,7 +58,7 @@ def mcp(
             )
         _serve_from(place)
         return
-    from pegboard.live import kept
+    from pegboard.app.live import kept
     from pegboard.serve.face import make_face
     from pegboard.serve.stdio import end_process, run_stdio
 
@@ -101,7 +101,7 @@ def _refuse_circle(board: Pegboard) -> None:
 
 @contextmanager
 def _served(profile: str, board: str | None) -> Iterator[Served]:
-    from pegboard.live import open_pytools
+    from pegboard.app.live import open_pytools
 
     if profile == Profile.PYTOOLS:
         place = located_pytools()
@@ -154,7 +154,7 @@ def serve(
     Says where as soon as it can be asked. Ctrl-C or SIGTERM ends it, once requests in hand are
     answered; a second one ends it at once.
     """
-    from pegboard.live import kept
+    from pegboard.app.live import kept
     from pegboard.serve.http.gateway import Gateway
     from pegboard.serve.http.rates import RatedSignIn
     from pegboard.serve.http.running import listening, run_http, url_of

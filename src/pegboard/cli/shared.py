@@ -12,8 +12,8 @@ from typing import ParamSpec, TypeVar
 
 import click
 
-from pegboard.app import quiet
-from pegboard.ports import Progress
+from pegboard.app.pegboard import quiet
+from pegboard.ports.stages import Progress
 
 NO_SOURCE = "this board has no source yet; add one with: pegboard add folder, openapi or mcp"
 

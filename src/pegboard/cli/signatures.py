@@ -8,18 +8,18 @@ from pathlib import Path
 
 import click
 
-from pegboard.app import Pegboard, located
+from pegboard.app.pegboard import Pegboard, located
 from pegboard.board import signing
 from pegboard.board.keyring import KeptKey, Keyring, public_key
 from pegboard.cli import render
 from pegboard.cli.shared import notice
-from pegboard.config import keyring_folder
+from pegboard.config.loading import keyring_folder
 from pegboard.errors import NotTrusted, UsageError
 from pegboard.gate.admission import NAMESPACE_RULE, is_namespace
 from pegboard.gate.characters import visible
 from pegboard.gate.side_files import key_id, moment
 from pegboard.gate.signatures import EVERYWHERE, State, Trusted, TrustedKey, Verdict
-from pegboard.model import DEFAULT_NAMESPACE, Drift
+from pegboard.model.items import DEFAULT_NAMESPACE, Drift
 
 LONGEST_FILE = 10_000
 NEXT = "what is on boards is judged anew by: pegboard sync"

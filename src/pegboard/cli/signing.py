@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from pegboard.cli.shared import command_options, json_option
-from pegboard.model import DEFAULT_NAMESPACE
+from pegboard.model.items import DEFAULT_NAMESPACE
 
 # What the commands do is loaded by those who use them, so that a search need not wait for it.
 

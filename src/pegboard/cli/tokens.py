@@ -5,12 +5,12 @@ import time
 
 import click
 
-from pegboard.app import Pegboard
-from pegboard.calls import Role
+from pegboard.app.pegboard import Pegboard
 from pegboard.cli import render
 from pegboard.cli.shared import command_options, login_name, notice
 from pegboard.errors import UsageError
-from pegboard.tokens import Token
+from pegboard.model.calls import Role
+from pegboard.model.tokens import Token
 
 UNITS = {"h": 3_600.0, "d": 86_400.0, "w": 7 * 86_400.0}
 MOST_SECONDS = 3_650 * UNITS["d"]

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import click
 
-from pegboard.answers import Hit
 from pegboard.cli.answers import Form
 from pegboard.cli.opening import Board
+from pegboard.config.settings import ServeSettings
 from pegboard.errors import UsageError
-from pegboard.model import Filters, Item, Kind
+from pegboard.model.answers import Hit
+from pegboard.model.items import Filters, Item, Kind
 from pegboard.search.budget import as_score, qualified
-from pegboard.settings import ServeSettings
 from pegboard.text import harmless
 
 

@@ -4,14 +4,14 @@ import logging
 
 import click
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.worker import together
 from pegboard.cli import render
 from pegboard.cli.examining import examine
 from pegboard.cli.opening import Board, open_board
 from pegboard.cli.shared import command_options, notice, progress_bar, stop_on_signals
-from pegboard.content import Blob
 from pegboard.errors import BoardPartlyHidden, InvariantBroken, UsageError
+from pegboard.model.content import Blob
 
 SHOWN = 20
 

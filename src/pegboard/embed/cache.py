@@ -11,7 +11,7 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-from pegboard.model import Vector
+from pegboard.model.items import Vector
 
 log = logging.getLogger(__name__)
 

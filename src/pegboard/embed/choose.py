@@ -8,8 +8,8 @@ from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.local import LocalEmbedder
 from pegboard.embed.parts import PartsEmbedder
 from pegboard.errors import ConfigError
-from pegboard.model import ModelSpec
-from pegboard.ports import Embedder
+from pegboard.model.items import ModelSpec
+from pegboard.ports.stages import Embedder
 
 SERVICES = ("openai-compatible", "local-http", "pydantic-ai")
 PROVIDERS = ("local", "test", "disabled", *SERVICES)

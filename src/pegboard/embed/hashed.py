@@ -13,7 +13,7 @@ from functools import lru_cache
 from zlib import crc32
 
 from pegboard.errors import ConfigError
-from pegboard.model import Fingerprint, Vector
+from pegboard.model.items import Fingerprint, Vector
 from pegboard.text import TEXT_VERSION, fold
 
 GRAM_LENGTHS = (3, 4)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pegboard.embed.device import CPU, chosen_for, load_onnxruntime
 from pegboard.errors import EmbeddingError, ModelUnavailable
-from pegboard.model import Fingerprint, Vector
+from pegboard.model.items import Fingerprint, Vector
 from pegboard.text import TEXT_VERSION
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from array import array
 from collections.abc import Sequence
 
 from pegboard.errors import EmbeddingError
-from pegboard.model import Fingerprint, Vector
-from pegboard.ports import Embedder
+from pegboard.model.items import Fingerprint, Vector
+from pegboard.ports.stages import Embedder
 from pegboard.text import PART_MARK
 
 LABEL_WEIGHT = 0.5

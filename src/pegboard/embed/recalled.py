@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from pegboard.errors import ModelUnavailable, PegboardError
-from pegboard.model import Fingerprint, Vector
-from pegboard.ports import Embedder
+from pegboard.model.items import Fingerprint, Vector
+from pegboard.ports.stages import Embedder
 
 
 class Recalled:

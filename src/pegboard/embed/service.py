@@ -20,7 +20,7 @@ from pegboard.embed.cache import VectorCache
 from pegboard.embed.faults import Fault, ServiceFault
 from pegboard.embed.known import KnownModel
 from pegboard.errors import EmbeddingError, ModelUnavailable
-from pegboard.model import Fingerprint, Vector
+from pegboard.model.items import Fingerprint, Vector
 from pegboard.text import TEXT_VERSION
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from pegboard.embed.known import known_model
 from pegboard.embed.named import Named, NamedService
 from pegboard.embed.service import Manner, Service, ServiceEmbedder
 from pegboard.errors import ConfigError
-from pegboard.model import ModelSpec
+from pegboard.model.items import ModelSpec
 
 OWN_PROMPTS = "sentence-transformers"
 """Of pydantic-ai's providers, the one that puts the prefixes before the texts itself."""

@@ -22,7 +22,7 @@ from jsonschema.validators import extend, validator_for
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from pegboard.content import Json
+from pegboard.model.content import Json
 
 MAX_VIOLATIONS = 5
 MAX_SCHEMA = 1_000

@@ -11,14 +11,14 @@ from pathlib import Path
 from shutil import which
 from typing import NamedTuple
 
-from pegboard.calls import CallResult, Outcome
-from pegboard.content import Json
 from pegboard.errors import InvalidArguments, NotExecutable, SecretMissing
 from pegboard.execute.job import Job
 from pegboard.execute.process import SEARCH_PATH, Command, Processes, Ran
 from pegboard.execute.secrets import environment_of
 from pegboard.execute.variables import variable, variables_of
-from pegboard.model import Item
+from pegboard.model.calls import CallResult, Outcome
+from pegboard.model.content import Json
+from pegboard.model.items import Item
 
 Unpack = Callable[[Item], Path]
 

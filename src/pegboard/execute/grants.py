@@ -6,10 +6,10 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from pegboard.content import Access, Permission, Resource
 from pegboard.errors import UsageError
 from pegboard.execute.job import Grants
-from pegboard.model import Item
+from pegboard.model.content import Access, Permission, Resource
+from pegboard.model.items import Item
 
 MOST_FILES = 1_000
 MOST_LOOKED_AT = 100_000

@@ -6,8 +6,8 @@ Nothing is looked up for it: a tool that may not see a file must not learn wheth
 import re
 from pathlib import Path
 
-from pegboard.calls import CallResult, Confined, Outcome
 from pegboard.execute.job import Grants
+from pegboard.model.calls import CallResult, Confined, Outcome
 
 _LOOKED_AT = 8_000
 """Characters at the end of what it said."""

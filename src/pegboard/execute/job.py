@@ -4,10 +4,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from pegboard.calls import CallResult, OnProgress
-from pegboard.content import Json
 from pegboard.execute.secrets import Secrets
-from pegboard.model import Item
+from pegboard.model.calls import CallResult, OnProgress
+from pegboard.model.content import Json
+from pegboard.model.items import Item
 
 
 class Sandboxing(StrEnum):

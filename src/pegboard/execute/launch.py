@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from pegboard.calls import Confined
 from pegboard.execute.groups import Group
 from pegboard.execute.job import Limits
 from pegboard.execute.limiting import counted, limited
@@ -13,6 +12,7 @@ from pegboard.execute.marks import MARK
 from pegboard.execute.room import Private
 from pegboard.execute.running import Running
 from pegboard.execute.sandbox import Bubblewrap, View, arguments
+from pegboard.model.calls import Confined
 
 _TOLD = 4_096
 

@@ -5,10 +5,10 @@ import math
 from collections.abc import Callable
 from concurrent.futures import Future
 
-from pegboard.calls import CallResult, OnProgress
-from pegboard.content import Json
 from pegboard.execute.job import Job
-from pegboard.model import Item
+from pegboard.model.calls import CallResult, OnProgress
+from pegboard.model.content import Json
+from pegboard.model.items import Item
 
 Start = Callable[[Item, Json, float | None, OnProgress | None], "Future[CallResult]"]
 

@@ -17,9 +17,9 @@ from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
 
-from pegboard.calls import ServerConfig
 from pegboard.errors import ServerUnavailable
 from pegboard.execute.child import KEPT, LAST_WORDS, LINGER, Child
+from pegboard.model.calls import ServerConfig
 
 log = logging.getLogger(__name__)
 

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from enum import IntEnum
 from typing import NamedTuple
 
-from pegboard.content import Access, Permission, Resource
 from pegboard.errors import NotExecutable
 from pegboard.execute.job import Sandboxing
 from pegboard.execute.python_needs import entry_path, needs_of
 from pegboard.execute.secrets import names_in
-from pegboard.model import CREATED, Item, ToolType
+from pegboard.model.content import Access, Permission, Resource
+from pegboard.model.items import CREATED, Item, ToolType
 
 PROCESSES = (ToolType.PYTHON, ToolType.BASH, ToolType.DOCKER)
 """Types whose code comes with the tool."""

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import anyio
 
-from pegboard.calls import Artifact, Confined, Outcome
 from pegboard.execute.groups import Group, Groups, find_groups, noted_groups
 from pegboard.execute.job import Grants, Job, Limits, Sandboxing
 from pegboard.execute.launch import Held, Launched, launch_confined, launch_freely
@@ -33,6 +32,7 @@ from pegboard.execute.sandbox import (
     write_settings,
 )
 from pegboard.execute.syscalls import syscall_filter
+from pegboard.model.calls import Artifact, Confined, Outcome
 
 SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 MAX_LINE = 300

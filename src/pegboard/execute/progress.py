@@ -5,7 +5,7 @@ from collections import deque
 import anyio
 import anyio.to_thread
 
-from pegboard.calls import CallProgress, OnProgress
+from pegboard.model.calls import CallProgress, OnProgress
 
 MOST_WAITING = 100
 UNTIL_TOLD = 1.0

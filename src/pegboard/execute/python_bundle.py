@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from types import CodeType
 
-from pegboard.content import ItemFile
+from pegboard.model.content import ItemFile
 
 START = """import sys, marshal
 with open(sys.argv[1], "rb", 0) as file:

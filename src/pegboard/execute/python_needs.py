@@ -9,9 +9,9 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from pegboard.content import Json
 from pegboard.errors import NotExecutable
-from pegboard.model import Item
+from pegboard.model.content import Json
+from pegboard.model.items import Item
 
 ENTRYPOINT = "main.py"
 REQUIREMENTS = "requirements.txt"

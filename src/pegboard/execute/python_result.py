@@ -2,10 +2,10 @@
 
 import json
 
-from pegboard.calls import CallResult, Outcome
 from pegboard.execute.inside.runner import ERROR, INVALID, RESULT
 from pegboard.execute.job import Job
 from pegboard.execute.process import Ran
+from pegboard.model.calls import CallResult, Outcome
 
 MOST_ERROR = 4_000
 SILENT = (

@@ -8,8 +8,6 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from pegboard.calls import CallProgress, CallResult, Outcome
-from pegboard.content import ItemFile
 from pegboard.errors import NotExecutable, SecretMissing
 from pegboard.execute.environments import Environments
 from pegboard.execute.interpreter import Interpreter
@@ -20,7 +18,9 @@ from pegboard.execute.python_needs import check_python, entry_path, needs_of
 from pegboard.execute.python_result import python_result
 from pegboard.execute.secrets import environment_of
 from pegboard.execute.unpacked import Unpacked
-from pegboard.model import Item
+from pegboard.model.calls import CallProgress, CallResult, Outcome
+from pegboard.model.content import ItemFile
+from pegboard.model.items import Item
 
 
 class PythonExecutor:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 
-from pegboard import commented_json
-from pegboard.calls import ServerConfig
 from pegboard.errors import ConfigError, ServerUnavailable
+from pegboard.formats import commented_json
+from pegboard.model.calls import ServerConfig
 
 _REFERENCE = re.compile(r"\$\{([^}]*)\}")
 _VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?", re.DOTALL)

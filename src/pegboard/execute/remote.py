@@ -8,7 +8,7 @@ from mcp.client._transport import TransportStreams
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 
-from pegboard.calls import ServerConfig, Transport
+from pegboard.model.calls import ServerConfig, Transport
 
 MAX_BODY = 32 << 20
 LEAST_SILENCE = 300.0

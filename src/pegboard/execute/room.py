@@ -21,8 +21,8 @@ from mimetypes import guess_type
 from pathlib import Path
 from typing import NamedTuple
 
-from pegboard.calls import Artifact
-from pegboard.content import Json
+from pegboard.model.calls import Artifact
+from pegboard.model.content import Json
 
 if sys.platform != "win32":
     import fcntl

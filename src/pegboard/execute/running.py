@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import anyio
 
-from pegboard.calls import Outcome
 from pegboard.execute.groups import Group
 from pegboard.execute.job import Limits
 from pegboard.execute.marks import kill_run
 from pegboard.execute.output import Output
 from pegboard.execute.room import MAX_FILES, size_of
+from pegboard.model.calls import Outcome
 
 LINGER = 0.25
 """Its output may be held open by a descendant after it has ended."""

@@ -7,9 +7,9 @@ to nobody else: `hide` takes every value that was looked up out of what the tool
 import re
 from collections.abc import Callable, Mapping
 
-from pegboard.content import Json
 from pegboard.errors import SecretMissing
 from pegboard.execute.redaction import redacted
+from pegboard.model.content import Json
 
 REFERENCE = re.compile(r"secret://([A-Za-z0-9_][A-Za-z0-9_./-]*)|\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 

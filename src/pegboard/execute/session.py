@@ -13,16 +13,6 @@ import anyio
 import httpx2
 from mcp.shared.exceptions import MCPError
 
-from pegboard.calls import (
-    CallResult,
-    Health,
-    Listing,
-    OnProgress,
-    Outcome,
-    ServerConfig,
-    ServerState,
-    Transport,
-)
 from pegboard.errors import ServerUnavailable
 from pegboard.execute.connection import (
     Connection,
@@ -36,6 +26,16 @@ from pegboard.execute.pipes import Pipes
 from pegboard.execute.references import expanded, secrets_of
 from pegboard.execute.remote import Remote
 from pegboard.execute.telling import Telling
+from pegboard.model.calls import (
+    CallResult,
+    Health,
+    Listing,
+    OnProgress,
+    Outcome,
+    ServerConfig,
+    ServerState,
+    Transport,
+)
 from pegboard.text import harmless
 
 log = logging.getLogger(__name__)

@@ -6,11 +6,11 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
-from pegboard.calls import CallResult, Listing, OnProgress, Outcome, ServerConfig, ServerState
 from pegboard.errors import ServerUnavailable
 from pegboard.execute.logs import Hiding
 from pegboard.execute.session import Session
 from pegboard.execute.telling import Telling
+from pegboard.model.calls import CallResult, Listing, OnProgress, Outcome, ServerConfig, ServerState
 
 T = TypeVar("T")
 

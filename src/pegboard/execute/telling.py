@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 
-from pegboard.calls import ServerState
+from pegboard.model.calls import ServerState
 
 log = logging.getLogger(__name__)
 

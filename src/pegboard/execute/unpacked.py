@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from pegboard.content import ItemFile
 from pegboard.errors import NotExecutable
 from pegboard.execute.cache_folders import half_made, opened_lock, remove, sweep
 from pegboard.file_lock import taken
-from pegboard.model import Item
+from pegboard.model.content import ItemFile
+from pegboard.model.items import Item
 
 MOST = 1_000
 """A Python tool has two: its files, and what its process begins with."""

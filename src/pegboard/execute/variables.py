@@ -3,8 +3,8 @@
 import json
 import re
 
-from pegboard.content import Json
 from pegboard.errors import InvalidArguments
+from pegboard.model.content import Json
 
 PREFIX = "ARG_"
 MOST_BYTES = 100_000

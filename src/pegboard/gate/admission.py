@@ -5,11 +5,11 @@ What reads and checks is loaded with the first candidate: a search admits nothin
 
 from collections.abc import Callable
 
-from pegboard.content import Json
 from pegboard.gate.limits import Limits
 from pegboard.gate.namespaces import NAMESPACE_RULE, is_namespace
 from pegboard.gate.refusal import Refused
-from pegboard.model import Candidate, Form, Item, Rejection
+from pegboard.model.content import Json
+from pegboard.model.items import Candidate, Form, Item, Rejection
 
 __all__ = ["NAMESPACE_RULE", "Limits", "Refused", "Seal", "admit", "is_namespace"]
 

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from pegboard.content import Access, Permission, Resource
+from pegboard.formats.semver import split
 from pegboard.gate.directive_xml import Element, prose
-from pegboard.semver import split
+from pegboard.model.content import Access, Permission, Resource
 
 USES = "uses"
 LONGEST = 300

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from pegboard.content import Permission
 from pegboard.gate.directive_xml import Element, prose
 from pegboard.gate.permissions import MOST, parse_permission
 from pegboard.gate.refusal import Refused, did_you_mean, shown
+from pegboard.model.content import Permission
 
 _SCOPES = (
     *("scope", "path", "host", "endpoint", "url", "var", "name", "command", "action"),

@@ -11,7 +11,7 @@ from pegboard.gate.excerpts import first_paragraph, without_comments
 from pegboard.gate.limits import Limits
 from pegboard.gate.refusal import Refused, shown
 from pegboard.gate.versions import SEMANTIC
-from pegboard.model import Candidate, Kind
+from pegboard.model.items import Candidate, Kind
 
 _PLAIN = ("description", "category", "author")
 _READ = ("metadata", "permissions", "inputs", "process", "steps", "outputs")

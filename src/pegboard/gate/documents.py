@@ -4,13 +4,13 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from pegboard import strict_yaml
-from pegboard.content import Json
+from pegboard.formats import strict_yaml
 from pegboard.gate.characters import first_forbidden
 from pegboard.gate.limits import Limits
 from pegboard.gate.refusal import Refused, shown
 from pegboard.gate.versions import SEMANTIC
-from pegboard.model import Candidate
+from pegboard.model.content import Json
+from pegboard.model.items import Candidate
 
 _FENCE = re.compile(r"---[ \t]*\r?(?:\n|\Z)")
 _END = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE)

@@ -3,15 +3,15 @@
 import re
 from typing import TypeVar
 
-from pegboard.content import Json, Link
+from pegboard.formats.semver import split
 from pegboard.gate.characters import first_forbidden
 from pegboard.gate.limits import Limits
 from pegboard.gate.namespaces import NAMESPACE_RULE, is_namespace
 from pegboard.gate.objects import clean_object
 from pegboard.gate.refusal import Refused, shown
 from pegboard.gate.schemas import check_schema
-from pegboard.model import DEFAULT_NAMESPACE, Kind, ToolType, Visibility
-from pegboard.semver import split
+from pegboard.model.content import Json, Link
+from pegboard.model.items import DEFAULT_NAMESPACE, Kind, ToolType, Visibility
 
 T = TypeVar("T", Kind, ToolType, Visibility)
 

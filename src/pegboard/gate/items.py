@@ -1,11 +1,11 @@
 """An item from the fields of a candidate."""
 
-from pegboard.content import Json
 from pegboard.gate.fields import Fields
 from pegboard.gate.limits import Limits
 from pegboard.gate.permissions import parse_permissions
 from pegboard.gate.versions import read_version
-from pegboard.model import Candidate, Item, ItemId, Kind, ToolType, Visibility
+from pegboard.model.content import Json
+from pegboard.model.items import Candidate, Item, ItemId, Kind, ToolType, Visibility
 
 
 def read_item(candidate: Candidate, said: Json, limits: Limits) -> Item:

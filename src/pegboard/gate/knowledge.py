@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 
-from pegboard.content import Json
 from pegboard.gate.documents import read_page, semantic, settle_category, words
 from pegboard.gate.excerpts import first_paragraph, title_of, wiki_links
 from pegboard.gate.limits import Limits
 from pegboard.gate.refusal import Refused, shown
-from pegboard.model import Candidate, Kind
+from pegboard.model.content import Json
+from pegboard.model.items import Candidate, Kind
 
 RELATED = "related"
 _OWN_WORDS = ("references", "extends", "requires", "supports", "contradicts", "supersedes")

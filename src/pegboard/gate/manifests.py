@@ -6,14 +6,14 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from pegboard.content import Json
 from pegboard.gate.documents import read_text, read_yaml, settle_category
 from pegboard.gate.limits import Limits
 from pegboard.gate.refusal import Refused, shown
 from pegboard.gate.tool_schema import schema_text
 from pegboard.gate.versions import is_inside
 from pegboard.gate.wording import complaint, weight
-from pegboard.model import Candidate, Kind, ToolType
+from pegboard.model.content import Json
+from pegboard.model.items import Candidate, Kind, ToolType
 
 _MOST_ERRORS = 20
 _SAME = (

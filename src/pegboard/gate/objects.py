@@ -4,10 +4,10 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from pegboard.content import Json
 from pegboard.gate.characters import first_forbidden
 from pegboard.gate.limits import Limits
 from pegboard.gate.refusal import Refused, shown
+from pegboard.model.content import Json
 
 # Whatever JSON writes as an escape and may be forbidden: controls, and lone surrogates.
 _ESCAPED = re.compile(r"\\[bu]")

@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from pegboard.content import Access, Permission, Resource
 from pegboard.gate.refusal import Refused, did_you_mean, shown
+from pegboard.model.content import Access, Permission, Resource
 
 MOST = 100
 LONGEST_SCOPE = 300

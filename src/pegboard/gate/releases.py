@@ -16,15 +16,15 @@ import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pegboard.content import ItemFile
+from pegboard.formats.semver import parse, parse_range
 from pegboard.gate.characters import first_forbidden
 from pegboard.gate.limits import Limits
 from pegboard.gate.namespaces import is_namespace
 from pegboard.gate.refusal import Refused, shown
 from pegboard.gate.side_files import canonical, normal
 from pegboard.gate.versions import is_inside
-from pegboard.model import Kind
-from pegboard.semver import parse, parse_range
+from pegboard.model.content import ItemFile
+from pegboard.model.items import Kind
 
 FORMAT = 1
 RECORD = "pegboard.json"

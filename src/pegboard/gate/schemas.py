@@ -8,10 +8,10 @@ fetched, and no regular expression of a stranger is tried.
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from pegboard.content import Json
+from pegboard.formats.plain import pointed
 from pegboard.gate.keywords import Fault, dialect
 from pegboard.gate.refusal import Refused, shown
-from pegboard.plain import pointed
+from pegboard.model.content import Json
 
 _LONGEST_PATH = 200
 _REFERRING = frozenset(("$ref", "$dynamicRef", "$id", "$anchor", "$dynamicAnchor"))

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from pegboard.content import ItemFile
+from pegboard.formats.semver import parse
 from pegboard.gate.refusal import Refused
-from pegboard.model import Item
-from pegboard.semver import parse
+from pegboard.model.content import ItemFile
+from pegboard.model.items import Item
 
 ALGORITHM = "ed25519"
 FORMAT = 1

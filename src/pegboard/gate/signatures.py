@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from pegboard.content import ItemFile, Signature
 from pegboard.gate.namespaces import is_namespace
 from pegboard.gate.refusal import Refused
 from pegboard.gate.side_files import (
@@ -28,7 +27,8 @@ from pegboard.gate.side_files import (
     sums,
 )
 from pegboard.gate.versions import UNNUMBERED
-from pegboard.model import DEFAULT_NAMESPACE, Candidate, Form, Item
+from pegboard.model.content import ItemFile, Signature
+from pegboard.model.items import DEFAULT_NAMESPACE, Candidate, Form, Item
 
 GRACE_SECONDS = 300
 """So far may the clock of a signer be ahead."""

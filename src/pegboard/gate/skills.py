@@ -7,7 +7,7 @@ from pegboard.gate.documents import Page, read_page, semantic, settle_category, 
 from pegboard.gate.excerpts import ids_in_code
 from pegboard.gate.limits import Limits
 from pegboard.gate.refusal import Refused, did_you_mean, shown
-from pegboard.model import Candidate, Kind
+from pegboard.model.items import Candidate, Kind
 
 DOCUMENT = "SKILL.md"
 LONGEST_NAME = 64

@@ -5,9 +5,9 @@ import json
 import re
 from collections.abc import Sequence
 
-from pegboard.content import ItemFile, Version
 from pegboard.gate.fields import Fields
 from pegboard.gate.refusal import Refused, shown
+from pegboard.model.content import ItemFile, Version
 
 SEMANTIC = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 

@@ -6,26 +6,26 @@ from dataclasses import replace
 from http import HTTPMethod
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from pegboard.answers import Answer
 from pegboard.board.changes import Told
 from pegboard.board.filling import Outcome
 from pegboard.board.maintain import Status, quiet
 from pegboard.board.patience import Patience
 from pegboard.board.reading import yielding
-from pegboard.calls import Asker, CensusLine, OnProgress, ServerConfig, Transport
-from pegboard.content import Json
+from pegboard.config.gateway import GatewayPlace
+from pegboard.config.settings import Settings
 from pegboard.errors import ItemNotFound, UsageError
-from pegboard.gateway import GatewayPlace
-from pegboard.model import DEFAULT_NAMESPACE, EmbeddingCounts, Entry, Filters, SourceRecord
-from pegboard.ports import Progress
+from pegboard.model.answers import Answer
+from pegboard.model.calls import Asker, CensusLine, OnProgress, ServerConfig, Transport
+from pegboard.model.content import Json
+from pegboard.model.items import DEFAULT_NAMESPACE, EmbeddingCounts, Entry, Filters, SourceRecord
+from pegboard.model.runs import Run
+from pegboard.ports.stages import Progress
 from pegboard.remote.asking import Gateway, in_path, of_item
 from pegboard.remote.connection import Connection, Request
 from pegboard.remote.faults import error_of
 from pegboard.remote.health import Examined, examined
 from pegboard.remote.items import RemoteCurating
 from pegboard.remote.running import RemoteCall
-from pegboard.runs import Run
-from pegboard.settings import Settings
 
 if TYPE_CHECKING:
     from pegboard.board.create import Created, Draft

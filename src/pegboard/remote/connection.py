@@ -16,7 +16,8 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx2
 
-from pegboard.aliases import INSECURE
+from pegboard.config.aliases import INSECURE
+from pegboard.config.gateway import GatewayPlace
 from pegboard.errors import (
     BoardUnreachable,
     ConfigError,
@@ -26,7 +27,6 @@ from pegboard.errors import (
     TooMany,
 )
 from pegboard.gate.characters import visible
-from pegboard.gateway import GatewayPlace
 from pegboard.remote.faults import error_of, no_gateway, refusal
 from pegboard.sources.openapi.deadline import CONNECTED, Deadline
 

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from pegboard.calls import Role
 from pegboard.errors import NotAllowed, PegboardError
+from pegboard.model.calls import Role
 from pegboard.remote.asking import Gateway
 from pegboard.remote.connection import Request
 

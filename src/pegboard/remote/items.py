@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from http import HTTPMethod
 
 from pegboard.board.curate import About
-from pegboard.curation import Happening, LooseLink, Tie
 from pegboard.errors import UsageError
-from pegboard.model import Entry, Rejection
+from pegboard.model.curation import Happening, LooseLink, Tie
+from pegboard.model.items import Entry, Rejection
+from pegboard.model.runs import RunCounts
 from pegboard.remote.asking import Gateway, of_item
 from pegboard.remote.connection import Request
-from pegboard.runs import RunCounts
 
 
 class RemoteCurating:

@@ -3,14 +3,14 @@
 import base64
 from collections.abc import Mapping
 
-from pegboard.answers import Hit
 from pegboard.board.create import MANIFEST, Created, Draft, draft_of
-from pegboard.content import ItemFile, Json
-from pegboard.model import Form, ItemId
+from pegboard.formats.strict_yaml import load
+from pegboard.model.answers import Hit
+from pegboard.model.content import ItemFile, Json
+from pegboard.model.items import Form, ItemId
 from pegboard.remote.asking import Gateway
 from pegboard.remote.connection import Request
 from pegboard.remote.running import LONGEST_CALL, call_result
-from pegboard.strict_yaml import load
 
 STATES = {"alike": "alike", "refused": "refused", "trial_failed": "failed"}
 """What becomes of a draft that does not hang, by the code of the problem that it is."""

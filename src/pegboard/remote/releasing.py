@@ -9,13 +9,13 @@ import time
 from collections.abc import Callable, Sequence
 
 from pegboard.board.releasing import Parcel, Publication, Shelf, packed
-from pegboard.content import Version
 from pegboard.errors import BoardUnreachable, TookTooLong
 from pegboard.gate.characters import visible
 from pegboard.gate.refusal import Refused
 from pegboard.gate.releases import Record, read_record
 from pegboard.gate.side_files import canonical
-from pegboard.releases import AuditLine, Decision
+from pegboard.model.content import Version
+from pegboard.model.releases import AuditLine, Decision
 from pegboard.remote.asking import Gateway, in_path, of_item
 from pegboard.remote.connection import Answered, Request
 from pegboard.remote.faults import error_of

@@ -5,9 +5,9 @@ import binascii
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from pegboard.calls import Artifact, CallResult, Outcome
-from pegboard.content import Json
 from pegboard.errors import ChangedMeanwhile
+from pegboard.model.calls import Artifact, CallResult, Outcome
+from pegboard.model.content import Json
 from pegboard.remote.asking import Gateway, of_item
 from pegboard.remote.connection import Answered, Request
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-from pegboard.answers import Hit
-from pegboard.model import DEFAULT_NAMESPACE, Kind
+from pegboard.model.answers import Hit
+from pegboard.model.items import DEFAULT_NAMESPACE, Kind
 from pegboard.text import first_sentence, prose
 
 LONGEST_SENTENCE = 240

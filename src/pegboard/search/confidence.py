@@ -9,7 +9,7 @@ as long as the packaged model makes the vectors: the cosines of another may lie 
 import math
 from typing import NamedTuple
 
-from pegboard.model import Leg
+from pegboard.model.items import Leg
 
 
 class Curve(NamedTuple):

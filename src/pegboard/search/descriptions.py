@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from pegboard.model import Item, Kind
+from pegboard.model.items import Item, Kind
 from pegboard.search.verbs import DETERMINERS, base, is_verb, third_person, word_set
 from pegboard.text import prose, sections, terms, words
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
-from pegboard.model import ItemId, Leg
+from pegboard.model.items import ItemId, Leg
 
 
 class Method(StrEnum):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pegboard.model import Item
+from pegboard.model.items import Item
 from pegboard.text import prose, terms
 
 ALIKE = 0.8

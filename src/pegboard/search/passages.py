@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pegboard.markdown import sentences
+from pegboard.formats.markdown import sentences
 from pegboard.search.budget import clipped
 from pegboard.text import Passage, harmless, terms
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from pegboard.model import WordQuery
+from pegboard.model.items import WordQuery
 from pegboard.text import name_key, terms, words
 
 MAX_CHARACTERS = 2_000

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import lru_cache
 
-from pegboard.model import Item, Leg, MatchType
+from pegboard.model.items import Item, Leg, MatchType
 from pegboard.search.fusion import Candidate
 from pegboard.search.query import Query
 from pegboard.text import Passage, index_fields, parameters, terms

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from pegboard.model import Item, Kind
+from pegboard.model.items import Item, Kind
 from pegboard.search.descriptions import (
     MARKETING,
     MOST_WORDS,

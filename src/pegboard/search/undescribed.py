@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from pegboard.content import Json
-from pegboard.plain import pointed
+from pegboard.formats.plain import pointed
+from pegboard.model.content import Json
 
 MOST_PATHS = 100
 MOST_STEPS = 5_000

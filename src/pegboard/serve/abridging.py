@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from pegboard.content import Json
+from pegboard.model.content import Json
 from pegboard.search.budget import clipped
 from pegboard.serve.replies import compact_json
 

@@ -19,7 +19,7 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from pegboard.calls import Role
+from pegboard.model.calls import Role
 from pegboard.serve.table import Asked
 
 ANSWER_SECONDS = 600.0

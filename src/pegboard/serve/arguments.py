@@ -5,8 +5,8 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from pegboard.content import Json
 from pegboard.errors import UsageError
+from pegboard.model.content import Json
 from pegboard.search.budget import clipped
 from pegboard.serve.replies import compact_json
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from mcp_types import CallToolResult
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.search.budget import clipped, qualified
 from pegboard.serve.census import EMPTY, label
 from pegboard.serve.replies import one_line, reply

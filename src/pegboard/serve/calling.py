@@ -12,8 +12,8 @@ from mcp.server.session import ServerSession
 from mcp_types import CallToolResult, ContentBlock, InputRequiredResult
 from pydantic import TypeAdapter, ValidationError
 
-from pegboard.calls import Artifact, Asker, CallProgress, CallResult, Outcome
-from pegboard.content import Json
+from pegboard.model.calls import Artifact, Asker, CallProgress, CallResult, Outcome
+from pegboard.model.content import Json
 from pegboard.search.budget import clipped
 from pegboard.serve.approving import NOT_NEEDED, approval
 from pegboard.serve.replies import compact_json, failure, text_block

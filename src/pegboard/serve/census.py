@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from pegboard.calls import CensusLine
+from pegboard.model.calls import CensusLine
 from pegboard.search.budget import clipped, tokens
 from pegboard.serve.replies import one_line
 

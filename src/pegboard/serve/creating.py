@@ -5,7 +5,7 @@ from typing import Any
 
 from mcp_types import CallToolResult
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.create import Created, draft_of
 from pegboard.search.budget import clipped
 from pegboard.serve.replies import failure, one_line, reply

@@ -5,10 +5,10 @@ from typing import Any
 
 from mcp_types import CallToolResult
 
-from pegboard.app import Pegboard
-from pegboard.calls import Health
+from pegboard.app.pegboard import Pegboard
 from pegboard.errors import ItemAmbiguous, ItemNotFound
-from pegboard.model import CREATED, Drift, Entry, Item
+from pegboard.model.calls import Health
+from pegboard.model.items import CREATED, Drift, Entry, Item
 from pegboard.search.budget import clipped, qualified
 from pegboard.serve.abridging import abridged
 from pegboard.serve.replies import compact_json, failure, in_words, one_line, reply

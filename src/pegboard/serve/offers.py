@@ -2,7 +2,7 @@
 
 from mcp_types import ToolAnnotations
 
-from pegboard.calls import Role
+from pegboard.model.calls import Role
 from pegboard.serve import browsing, calling, creating, describing, searching
 from pegboard.serve.table import Offer, always, in_thread
 

@@ -13,11 +13,11 @@ import pydantic_core
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, RootModel, ValidationError
 
-from pegboard.answers import Hit
-from pegboard.app import Pegboard
-from pegboard.content import Json
+from pegboard.app.pegboard import Pegboard
 from pegboard.errors import UsageError
-from pegboard.model import Entry, Filters, Kind
+from pegboard.model.answers import Hit
+from pegboard.model.content import Json
+from pegboard.model.items import Entry, Filters, Kind
 from pegboard.serve.replies import text_block
 from pegboard.serve.table import Offer, Schema, always, in_thread
 

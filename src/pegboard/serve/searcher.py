@@ -6,10 +6,10 @@ from contextlib import suppress
 from functools import lru_cache
 from multiprocessing.connection import Connection
 
-from pegboard.answers import Answer
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.find import Ask
 from pegboard.board.patience import Patience
+from pegboard.model.answers import Answer
 from pegboard.serve.searchers import READY, Handed
 
 log = logging.getLogger(__name__)

@@ -18,12 +18,12 @@ from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from typing import NamedTuple
 
-from pegboard.answers import Answer
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.find import Ask
 from pegboard.board.patience import Patience
-from pegboard.calls import Caller
-from pegboard.config import Located
+from pegboard.config.loading import Located
+from pegboard.model.answers import Answer
+from pegboard.model.calls import Caller
 
 log = logging.getLogger(__name__)
 

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 from mcp_types import CallToolResult
 
-from pegboard.answers import Answer, Hit
-from pegboard.app import Pegboard
-from pegboard.content import Json
+from pegboard.app.pegboard import Pegboard
 from pegboard.errors import PegboardError, UsageError
-from pegboard.model import Filters, Kind, Mode, ToolType
+from pegboard.model.answers import Answer, Hit
+from pegboard.model.content import Json
+from pegboard.model.items import Filters, Kind, Mode, ToolType
 from pegboard.search.budget import (
     LONGEST_SENTENCE,
     LONGEST_SIGNATURE,

@@ -20,11 +20,11 @@ from mcp_types import (
     ToolAnnotations,
 )
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.patience import elsewhere
-from pegboard.calls import Caller, Role
-from pegboard.content import Json
 from pegboard.errors import BoardBusy, TooMany
+from pegboard.model.calls import Caller, Role
+from pegboard.model.content import Json
 from pegboard.serve.arguments import checked
 
 R = TypeVar("R")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pegboard.errors import SourceError
-from pegboard.model import Finding, Form, Kind, LeftOut, Rejection, Unchanged
+from pegboard.model.items import Finding, Form, Kind, LeftOut, Rejection, Unchanged
 from pegboard.sources.folder_bundle import (
     PartUnreadable,
     TooLarge,

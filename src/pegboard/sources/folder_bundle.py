@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from pegboard.content import ItemFile
+from pegboard.model.content import ItemFile
 from pegboard.sources.tree import TEMPORARY, Tree, Unfit, content, printable
 
 MOST_FILES = 200

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from pegboard.content import ItemFile
-from pegboard.model import Candidate, Form, Kind
+from pegboard.model.content import ItemFile
+from pegboard.model.items import Candidate, Form, Kind
 from pegboard.sources.folder_bundle import is_part
 from pegboard.sources.folder_python import python_fields
 

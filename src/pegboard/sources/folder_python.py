@@ -7,7 +7,7 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 
-from pegboard.model import ToolType
+from pegboard.model.items import ToolType
 from pegboard.sources import docstring, signature, syntax
 from pegboard.sources.docstring import Docstring
 from pegboard.sources.python_file import python_module

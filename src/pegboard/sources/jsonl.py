@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from pegboard.errors import SourceError
-from pegboard.model import DEFAULT_NAMESPACE, Candidate, Finding, Kind, Rejection, Unchanged
+from pegboard.model.items import DEFAULT_NAMESPACE, Candidate, Finding, Kind, Rejection, Unchanged
 
 MAX_LINE = 4 << 20
 

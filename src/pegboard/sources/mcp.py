@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from pegboard.calls import Listing, ServerConfig
-from pegboard.content import Json
-from pegboard.model import Candidate, Finding, Kind, LeftOut, Rejection, ToolType, Unchanged
+from pegboard.model.calls import Listing, ServerConfig
+from pegboard.model.content import Json
+from pegboard.model.items import Candidate, Finding, Kind, LeftOut, Rejection, ToolType, Unchanged
 
 PROTOCOL = "mcp"
 MAX_NAME = 200

@@ -9,9 +9,9 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pegboard import commented_json
-from pegboard.calls import NOTHING, ServerConfig, Transport
 from pegboard.errors import ConfigError, UsageError
+from pegboard.formats import commented_json
+from pegboard.model.calls import NOTHING, ServerConfig, Transport
 from pegboard.sources.mcp_keys import Place, Reading, kind_of
 
 GROUPS = ("mcpServers", "servers", "mcp_servers", "mcp-servers", "ptc_servers", "ptc-servers")

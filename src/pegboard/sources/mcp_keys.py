@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from pegboard.calls import ServerConfig, Transport
 from pegboard.errors import ConfigError, PegboardError
-from pegboard.model import DEFAULT_NAMESPACE
+from pegboard.model.calls import ServerConfig, Transport
+from pegboard.model.items import DEFAULT_NAMESPACE
 from pegboard.sources import mcp_secrets
 
 _MEANINGS: Mapping[str, tuple[str, ...]] = {

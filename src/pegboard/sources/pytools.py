@@ -9,9 +9,9 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pegboard.content import ItemFile
 from pegboard.errors import SourceError
-from pegboard.model import Candidate, Finding, Kind, LeftOut, ToolType, Unchanged
+from pegboard.model.content import ItemFile
+from pegboard.model.items import Candidate, Finding, Kind, LeftOut, ToolType, Unchanged
 from pegboard.sources import docstring, signature, syntax
 from pegboard.sources.python_file import python_module
 from pegboard.sources.tree import Tree, Unfit, Wanted, cause, printable

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from pegboard.model import LeftOut, Rejection
+from pegboard.model.items import LeftOut, Rejection
 
 TEMPORARY = re.compile(r"^4913$|^#.*#$|~$|\.py[cod]$|\.sw[a-z]$|\.bak$|\.te?mp(\.|$)|___jb_\w+___$")
 """What editors and Python write beside a file."""

@@ -2,10 +2,10 @@
 
 import json
 
-from pegboard.calls import Role
-from pegboard.releases import Action, AuditLine
+from pegboard.model.calls import Role
+from pegboard.model.releases import Action, AuditLine
+from pegboard.model.tokens import Token
 from pegboard.store.rows import readable
-from pegboard.tokens import Token
 
 
 def read_token(

@@ -4,9 +4,9 @@ import hashlib
 from itertools import groupby
 from typing import NamedTuple, Protocol
 
-from pegboard.content import Version
 from pegboard.errors import BoardCorrupt
-from pegboard.model import Entry, ItemId
+from pegboard.model.content import Version
+from pegboard.model.items import Entry, ItemId
 from pegboard.store.planning import content_hash
 from pegboard.store.versioning import hung
 from pegboard.text import TEXT_VERSION, embedding_text, source_hash

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from pegboard.curation import KEEP, Edit, Event, etag
 from pegboard.errors import ChangedMeanwhile
-from pegboard.model import Entry
+from pegboard.model.curation import KEEP, Edit, Event, etag
+from pegboard.model.items import Entry
 from pegboard.store.planning import Noted
 
 LONGEST_DETAIL = 200

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pegboard.model import Task, Vector
+from pegboard.model.items import Task, Vector
 
 LATELY = 60.0
 """Seconds in which work is counted to tell how quick it goes."""

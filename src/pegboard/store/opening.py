@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from pegboard.ports import Store
+from pegboard.ports.store import Store
 from pegboard.store.blobs.storage import Blobs
 from pegboard.store.sqlite.store import SqliteStore
 

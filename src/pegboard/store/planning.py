@@ -5,11 +5,11 @@ import json
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from pegboard.calls import OnChange
-from pegboard.content import Signature
-from pegboard.curation import KEEP, Edit, Event
 from pegboard.errors import UsageError
-from pegboard.model import PUBLISHED, Drift, EmbeddingStatus, Fingerprint, Item, Rejection
+from pegboard.model.calls import OnChange
+from pegboard.model.content import Signature
+from pegboard.model.curation import KEEP, Edit, Event
+from pegboard.model.items import PUBLISHED, Drift, EmbeddingStatus, Fingerprint, Item, Rejection
 from pegboard.text import TEXT_VERSION, embedding_text, source_hash, words
 
 EVERY_CHANGE = "every change is allowed"

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pegboard.calls import Caller
 from pegboard.errors import ChangedMeanwhile, ItemNotFound, UsageError
-from pegboard.model import PUBLISHED, Item, Rejection, Visibility
-from pegboard.releases import TEAM, Action, Decision, Published
-from pegboard.semver import parse
+from pegboard.formats.semver import parse
+from pegboard.model.calls import Caller
+from pegboard.model.items import PUBLISHED, Item, Rejection, Visibility
+from pegboard.model.releases import TEAM, Action, Decision, Published
 from pegboard.store.planning import Existing, id_taken, not_own, taken
 from pegboard.store.versioning import hung, number_taken
 

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from pegboard.content import (
+from pegboard.errors import BoardCorrupt
+from pegboard.model.content import (
     Access,
     ItemFile,
     Json,
@@ -15,8 +16,7 @@ from pegboard.content import (
     Signature,
     Version,
 )
-from pegboard.errors import BoardCorrupt
-from pegboard.model import (
+from pegboard.model.items import (
     Drift,
     EmbeddingState,
     EmbeddingStatus,

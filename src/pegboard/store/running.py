@@ -3,9 +3,9 @@
 import math
 from collections.abc import Sequence
 
-from pegboard.calls import Outcome
-from pegboard.model import ItemId
-from pegboard.runs import Run
+from pegboard.model.calls import Outcome
+from pegboard.model.items import ItemId
+from pegboard.model.runs import Run
 from pegboard.store.rows import kept_text, readable
 
 LONGEST = 200

@@ -2,8 +2,8 @@
 
 import json
 
-from pegboard.calls import ServerConfig, Transport
 from pegboard.errors import BoardCorrupt
+from pegboard.model.calls import ServerConfig, Transport
 
 _APART = ("enabled", "declared_in")
 """Columns of their own."""

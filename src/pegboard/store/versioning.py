@@ -13,9 +13,9 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from itertools import count
 
-from pegboard.content import VersionLine
-from pegboard.model import Item, Rejection
-from pegboard.semver import latest, precedence
+from pegboard.formats.semver import latest, precedence
+from pegboard.model.content import VersionLine
+from pegboard.model.items import Item, Rejection
 
 MOST_VERSIONS = 100
 

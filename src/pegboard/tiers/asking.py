@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from pegboard.board.patience import CLOSE_SECONDS, Beside
 from pegboard.errors import PegboardError
-from pegboard.model import Fingerprint, Vector
-from pegboard.ports import Embedder
+from pegboard.model.items import Fingerprint, Vector
+from pegboard.ports.stages import Embedder
 from pegboard.tiers.opening import Board
 
 R = TypeVar("R")

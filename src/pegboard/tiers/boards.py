@@ -8,12 +8,12 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Generic, NamedTuple, Self, TypeVar
 
-from pegboard.answers import TierState
-from pegboard.app import Pegboard, located
+from pegboard.app.pegboard import Pegboard, located
 from pegboard.board.patience import Overdue, Patience
-from pegboard.config import Located, Tier
+from pegboard.config.loading import Located, Tier
+from pegboard.config.settings import TIERS
 from pegboard.errors import PegboardError, TookTooLong, UsageError
-from pegboard.settings import TIERS
+from pegboard.model.answers import TierState
 from pegboard.tiers.asking import Far, Lent, Once
 from pegboard.tiers.opening import (
     Board,

@@ -7,20 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
+from pegboard.app.upkeep import quiet
 from pegboard.board.locking import sums
 from pegboard.board.packing import Release, release_of
 from pegboard.board.private_files import replace
 from pegboard.board.reading import FOLDER
 from pegboard.board.unpacking import put_in_place, standing
-from pegboard.config import Located, Tier, sealing_of
-from pegboard.content import ItemFile
+from pegboard.config.loading import Located, Tier, sealing_of
 from pegboard.errors import BoardReadOnly, PegboardError, UsageError
-from pegboard.model import CREATED, DEFAULT_NAMESPACE, Entry, Rejection
+from pegboard.model.content import ItemFile
+from pegboard.model.items import CREATED, DEFAULT_NAMESPACE, Entry, Rejection
 from pegboard.sources.folder_layouts import SIDE, candidate_of, read_at
 from pegboard.tiers.opening import open_user
 from pegboard.tiers.pulling import read_folder
-from pegboard.upkeep import quiet
 
 HOME = "ai"
 """The folder in the user's data folder, and the source on the user's board."""

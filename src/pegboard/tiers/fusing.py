@@ -6,7 +6,7 @@ A score means the same on every board, so hits are merged by it, and each tier's
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pegboard.answers import Answer, Hit, Place
+from pegboard.model.answers import Answer, Hit, Place
 from pegboard.search.look_alikes import ALIKE, likeness
 from pegboard.tiers.lock import Pulled
 

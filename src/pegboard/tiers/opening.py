@@ -3,8 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-from pegboard.app import Pegboard, located_registry
-from pegboard.config import Located, env_name, user_config_file
+from pegboard.app.pegboard import Pegboard, located_registry
+from pegboard.config.loading import Located, env_name, user_config_file
 from pegboard.errors import BoardMissing, ConfigError
 from pegboard.remote.board import RemoteBoard
 from pegboard.store.blobs.opening import NO_PLACE, BlobPlace

@@ -4,19 +4,19 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from pegboard.app import Pegboard, own_embedder
+from pegboard.app.pegboard import Pegboard, own_embedder
+from pegboard.app.upkeep import quiet
 from pegboard.board.evaluate import read_queries
 from pegboard.board.foreseeing import Forecast, Looking, foresee
 from pegboard.board.keyring import Keyring
 from pegboard.board.packing import Release, recorded, release_at, release_of, sealed
 from pegboard.board.releasing import Parcel, Publication
-from pegboard.config import Located, find_settings, keyring_folder
+from pegboard.config.loading import Located, find_settings, keyring_folder
 from pegboard.errors import ItemNotFound
 from pegboard.gate.releases import Record
-from pegboard.model import ItemId
-from pegboard.ports import Progress
+from pegboard.model.items import ItemId
+from pegboard.ports.stages import Progress
 from pegboard.tiers.opening import Board
-from pegboard.upkeep import quiet
 
 QUERIES = "queries.jsonl"
 

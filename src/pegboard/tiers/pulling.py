@@ -4,20 +4,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
+from pegboard.app.upkeep import quiet
 from pegboard.board.filling import Outcome
 from pegboard.board.locking import NAME, Locked, read_lock, write_lock
 from pegboard.board.private_files import locked
 from pegboard.board.pulling import Comparing, Fetching, Got, Pulled, Registry, Want
 from pegboard.board.reading import AI
 from pegboard.board.unpacking import put_in_place
-from pegboard.config import Located, Tier, sealing_of
+from pegboard.config.loading import Located, Tier, sealing_of
 from pegboard.errors import ConfigError, UsageError
-from pegboard.model import Rejection
-from pegboard.ports import Progress
-from pegboard.semver import parse_range, split
+from pegboard.formats.semver import parse_range, split
+from pegboard.model.items import Rejection
+from pegboard.ports.stages import Progress
 from pegboard.tiers.opening import open_user
-from pegboard.upkeep import quiet
 
 GUARD_SECONDS = 600.0
 """So long somebody waits for another who pulls into the same place."""

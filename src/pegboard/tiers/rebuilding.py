@@ -4,9 +4,9 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.reading import AI
-from pegboard.config import Located
+from pegboard.config.loading import Located
 from pegboard.errors import BoardCorrupt, BoardMissing, UsageError
 from pegboard.sources.pytools import GENERATED, WRITTEN
 

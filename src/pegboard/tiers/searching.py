@@ -8,14 +8,14 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from pegboard.answers import Answer, TierState
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.bounds import refuse_nonsense
 from pegboard.board.patience import Patience
-from pegboard.config import Tier
+from pegboard.config.loading import Tier
 from pegboard.errors import BoardUnreachable, ItemNotFound, NotExecutable, UsageError
 from pegboard.execute.policy import is_service
-from pegboard.model import Entry, Filters
+from pegboard.model.answers import Answer, TierState
+from pegboard.model.items import Entry, Filters
 from pegboard.remote.board import RemoteBoard
 from pegboard.tiers.boards import ALL, LOCAL, Boards
 from pegboard.tiers.fusing import Wanted, fused

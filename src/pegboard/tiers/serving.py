@@ -6,14 +6,14 @@ from concurrent.futures import Future
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, cast
 
-from pegboard.answers import Answer
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.versions import LATEST, split
-from pegboard.calls import Asker, CallResult, OnProgress, Outcome
-from pegboard.content import Json
 from pegboard.errors import PegboardError
 from pegboard.gate.characters import visible
-from pegboard.model import Entry
+from pegboard.model.answers import Answer
+from pegboard.model.calls import Asker, CallResult, OnProgress, Outcome
+from pegboard.model.content import Json
+from pegboard.model.items import Entry
 from pegboard.remote.board import RemoteBoard
 from pegboard.remote.running import RemoteCall
 from pegboard.tiers.searching import Tiers, refuse_foreign_service

@@ -9,13 +9,13 @@ from typing import Any
 import yaml
 from api_service import Asked, Service, heard, operation
 
-from pegboard.calls import CallResult, Outcome
 from pegboard.execute.api.addresses import Reach
 from pegboard.execute.api.executor import ApiExecutor
 from pegboard.execute.job import Job, Limits
 from pegboard.execute.secrets import Secrets
 from pegboard.gate.admission import admit
-from pegboard.model import Candidate, Form, Item
+from pegboard.model.calls import CallResult, Outcome
+from pegboard.model.items import Candidate, Form, Item
 from pegboard.sources.openapi.source import OpenApiSource
 
 HERE = Reach(loopback=True)

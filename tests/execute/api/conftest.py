@@ -4,8 +4,8 @@ import pytest
 from api_parts import keeping
 from api_service import Service, served
 
-from pegboard.calls import CallResult
 from pegboard.execute.job import Job
+from pegboard.model.calls import CallResult
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ from api_service import served
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard.calls import Outcome
 from pegboard.execute.api.addresses import Guard, Reach, judgement, kind_of
 from pegboard.execute.api.faults import Refused
+from pegboard.model.calls import Outcome
 
 NOWHERE = Reach()
 PUBLIC = "93.184.215.14"

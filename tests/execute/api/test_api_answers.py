@@ -7,8 +7,8 @@ from api_service import Reply
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard.calls import Outcome
 from pegboard.execute.api.filenames import MAX_NAME, name_of
+from pegboard.model.calls import Outcome
 
 
 def answered(service, body, path="/next", method="GET", status=200, secrets=None, **headers):

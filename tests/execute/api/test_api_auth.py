@@ -7,8 +7,8 @@ import pytest
 from api_parts import HERE, QUICK, arrived, called, described, job, keeping
 from api_service import Reply
 
-from pegboard.calls import Outcome
 from pegboard.execute.api.executor import ApiExecutor, secret_names
+from pegboard.model.calls import Outcome
 
 SCHEMES = {
     "api_key": {"type": "apiKey", "in": "header", "name": "X-Api-Key"},

@@ -6,8 +6,8 @@ from api_parts import job, manifest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pegboard.calls import CallResult
 from pegboard.execute.api.executor import secret_names
+from pegboard.model.calls import CallResult
 
 WORDS = (
     *(

@@ -9,10 +9,10 @@ import yaml
 from api_parts import arrived, called
 from api_service import Reply
 
-from pegboard.calls import Outcome
 from pegboard.execute.api.executor import secret_names
 from pegboard.gate.admission import admit
-from pegboard.model import Candidate, Item
+from pegboard.model.calls import Outcome
+from pegboard.model.items import Candidate, Item
 from pegboard.sources.lightapi.source import LightApiSource
 
 INPUT = {"schema": {"type": "object", "properties": {name: {} for name in ("id", "q", "where")}}}

@@ -11,9 +11,9 @@ import pytest
 from api_parts import HERE, QUICK, arrived, called, job, keeping, manifest
 from api_service import WAIT, Reply, heard
 
-from pegboard.calls import Outcome
 from pegboard.execute.api.executor import ApiExecutor
 from pegboard.execute.job import Limits
+from pegboard.model.calls import Outcome
 
 SMALL = Limits(seconds=20, written_bytes=100_000)
 

@@ -7,8 +7,8 @@ from api_service import Reply, heard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pegboard.calls import Outcome
 from pegboard.execute.api.executor import secret_names
+from pegboard.model.calls import Outcome
 
 ANY = {name: {} for name in ("id", "q", "tags", "where", "on", "name", "more")}
 

@@ -11,8 +11,8 @@ from api_service import heard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pegboard.calls import Outcome
 from pegboard.execute.api.executor import secret_names
+from pegboard.model.calls import Outcome
 
 JSON_VALUES = st.recursive(
     st.none()

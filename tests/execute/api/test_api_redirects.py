@@ -4,7 +4,7 @@ import pytest
 from api_parts import arrived, called, described, job, manifest
 from api_service import Reply, heard, served
 
-from pegboard.calls import Outcome
+from pegboard.model.calls import Outcome
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ import pytest
 from api_parts import called, manifest
 from api_service import Reply
 
-from pegboard.calls import Outcome
 from pegboard.execute.api.retries import pause_after
 from pegboard.execute.job import Limits
+from pegboard.model.calls import Outcome
 
 FINE = Reply(200, b"fine")
 

@@ -7,7 +7,7 @@ from api_service import STYLES, heard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pegboard.calls import Outcome
+from pegboard.model.calls import Outcome
 
 TEXT = st.text(max_size=12)
 NAME = st.text(min_size=1, max_size=6)

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from pegboard.calls import Outcome
+from pegboard.model.calls import Outcome
 
 
 class Authority(NamedTuple):

@@ -5,9 +5,9 @@ import json
 import pytest
 from api_service import operation
 
-from pegboard.app import Pegboard
-from pegboard.calls import Outcome
-from pegboard.runs import Run
+from pegboard.app.pegboard import Pegboard
+from pegboard.model.calls import Outcome
+from pegboard.model.runs import Run
 
 KEY = "k3y-that-nobody-sees"
 

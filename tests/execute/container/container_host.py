@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 
 from making import seen_below
-from pegboard.calls import CallResult
-from pegboard.content import EMPTY
 from pegboard.execute.container.executor import ContainerExecutor
 from pegboard.execute.job import Job, Limits
 from pegboard.execute.secrets import Secrets
-from pegboard.model import Item, ItemId, ToolType
+from pegboard.model.calls import CallResult
+from pegboard.model.content import EMPTY
+from pegboard.model.items import Item, ItemId, ToolType
 
 IMAGE = "localhost/pegboard/busybox:1"
 WITH_VOLUME = "localhost/pegboard/volume:1"

@@ -4,7 +4,6 @@ from pathlib import Path
 import pytest
 from container_host import make_job, text_of
 
-from pegboard.calls import Outcome
 from pegboard.execute import room
 from pegboard.execute.container import held
 from pegboard.execute.container.by_command import ByCommand
@@ -12,6 +11,7 @@ from pegboard.execute.container.by_socket import description
 from pegboard.execute.container.engines import DOCKER, PODMAN, Engine
 from pegboard.execute.container.wanted import Mount, Wanted
 from pegboard.execute.job import Grants, Limits
+from pegboard.model.calls import Outcome
 
 LOOK_AROUND = r"""
     id -u; id -g

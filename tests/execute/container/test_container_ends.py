@@ -9,9 +9,9 @@ import anyio
 import pytest
 from container_host import IMAGE, WAIT, Host, Runner, make_job, text_of, until
 
-from pegboard.calls import CallResult, Outcome
 from pegboard.execute.container.wanted import LABEL
 from pegboard.execute.job import Grants, Job
+from pegboard.model.calls import CallResult, Outcome
 
 
 def stubborn(folder: Path, **fields) -> Job:

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from container_host import make_job
 
-from pegboard.calls import CallResult, Outcome
 from pegboard.errors import NotExecutable
 from pegboard.execute.container import engines
 from pegboard.execute.container.engines import DOCKER, PODMAN, Engine, Engines
 from pegboard.execute.container.executor import ContainerExecutor
+from pegboard.model.calls import CallResult, Outcome
 
 SAYS_PODMAN = """echo '{"Client": {"Version": "5.0.0", "OsArch": "linux/amd64"}}'"""
 SAYS_DOCKER = """echo '{"Client": {"Version": "28.0.0"}, "Server": {"Version": "28.0.0"}}'"""

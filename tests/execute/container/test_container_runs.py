@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from container_host import WITH_VOLUME, Runner, make_job, text_of
 
-from pegboard.calls import Confined, Outcome
-from pegboard.content import ItemFile, Version
 from pegboard.execute.container import wanted
 from pegboard.execute.job import Grants
+from pegboard.model.calls import Confined, Outcome
+from pegboard.model.content import ItemFile, Version
 
 HOSTILE = {
     "quotes": "a'b\"c`d`",

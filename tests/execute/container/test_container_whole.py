@@ -3,8 +3,8 @@
 import pytest
 from container_host import IMAGE
 
-from pegboard.app import Pegboard
-from pegboard.calls import Confined, Outcome
+from pegboard.app.pegboard import Pegboard
+from pegboard.model.calls import Confined, Outcome
 
 MANIFEST = f"""\
 tool_id: shout

@@ -7,7 +7,6 @@ from container_host import make_job, text_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard.calls import Outcome
 from pegboard.errors import CallError, InvalidArguments
 from pegboard.execute.container.asked import asked_of
 from pegboard.execute.container.by_socket import Frames
@@ -16,6 +15,7 @@ from pegboard.execute.container.told import result_of
 from pegboard.execute.container.wanted import Ended, Heard
 from pegboard.execute.room import Left
 from pegboard.execute.variables import variables_of
+from pegboard.model.calls import Outcome
 
 VALUES = {"name": "x y", "n": 5, "list": [1, "a"], "none": None}
 KNOWN = {*VALUES, "other"}

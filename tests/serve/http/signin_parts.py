@@ -19,14 +19,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pegboard import Pegboard
-from pegboard.calls import Role
+from pegboard.config.settings import ServeSettings, Settings
 from pegboard.errors import NotAllowed, PegboardError
+from pegboard.model.calls import Role
 from pegboard.serve.http.access import access_routes
 from pegboard.serve.http.guard import guarded
 from pegboard.serve.http.refusals import refusal
 from pegboard.serve.http.replies import reply
 from pegboard.serve.http.signin import BoardSignIn
-from pegboard.settings import ServeSettings, Settings
 
 AUDIENCE = "https://tools.example.com"
 

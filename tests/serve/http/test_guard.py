@@ -6,10 +6,10 @@ import pytest
 from signin_parts import serving
 from starlette.responses import PlainTextResponse
 
+from pegboard.config.settings import ServeSettings
 from pegboard.errors import ConfigError
 from pegboard.serve.http.guard import POLICY, guarded
 from pegboard.serve.http.site import is_loopback, site_of
-from pegboard.settings import ServeSettings
 
 PUBLIC = ServeSettings(host="0.0.0.0", public_url="https://tools.example.com")
 HERE = "127.0.0.1:8420"

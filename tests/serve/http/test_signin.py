@@ -8,8 +8,9 @@ from signin_parts import Clock, serving
 
 from making import until
 from pegboard.board.tokens import make_token, revoke_token
-from pegboard.calls import Role
+from pegboard.config.settings import ServeSettings
 from pegboard.errors import BoardBusy, BoardReadOnly
+from pegboard.model.calls import Role
 from pegboard.serve.http.failures import (
     A_SECOND,
     MOST_ADDRESSES,
@@ -18,7 +19,6 @@ from pegboard.serve.http.failures import (
     Failures,
 )
 from pegboard.serve.http.signin import CHECKED_SECONDS, NOTED_SECONDS
-from pegboard.settings import ServeSettings
 from pegboard.store.sqlite.store import SqliteStore
 
 WRONG = f"pegb_{'0' * 12}_{'A' * 43}"

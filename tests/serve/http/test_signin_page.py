@@ -7,7 +7,8 @@ import pytest
 from signin_parts import Issuer, make_signer, serving
 
 from pegboard.board.tokens import make_token, revoke_token
-from pegboard.calls import Caller, Role
+from pegboard.config.settings import ServeSettings
+from pegboard.model.calls import Caller, Role
 from pegboard.serve.http.access import LARGEST_FORM, safe_next, sign_in_link
 from pegboard.serve.http.sessions import (
     CODE_SECONDS,
@@ -17,7 +18,6 @@ from pegboard.serve.http.sessions import (
     Sessions,
 )
 from pegboard.serve.http.signin import CHECKED_SECONDS
-from pegboard.settings import ServeSettings
 from pegboard.store.sqlite.store import SqliteStore
 
 FORM = "application/x-www-form-urlencoded"

@@ -1,7 +1,7 @@
 import pytest
 from http_parts import serving, settle_in, write_tools
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 
 
 def fill(board, folder):

@@ -18,10 +18,10 @@ from jsonschema import Draft202012Validator
 from starlette.requests import HTTPConnection
 
 from making import until
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.releasing import Parcel
-from pegboard.calls import Caller, Role
 from pegboard.errors import NotSignedIn
+from pegboard.model.calls import Caller, Role
 from pegboard.serve.http.app import make_app
 from pegboard.serve.http.gateway import Gateway
 

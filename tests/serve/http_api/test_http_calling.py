@@ -11,7 +11,7 @@ import pytest
 from http_parts import SECONDS, serving
 
 from making import until
-from pegboard.calls import CallResult, Outcome
+from pegboard.model.calls import CallResult, Outcome
 from pegboard.serve.http.calling import LARGEST_FILE
 
 

@@ -9,7 +9,7 @@ from http_parts import published
 
 from making_releases import Publisher
 from pegboard.errors import PegboardError
-from pegboard.plain import plain
+from pegboard.formats.plain import plain
 from pegboard.serve.http.document import document
 from pegboard.serve.http.problems import OTHERS, STATUS, problem, status_of
 from pegboard.serve.http.routes import ROUTES

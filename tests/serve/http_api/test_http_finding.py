@@ -10,7 +10,7 @@ from http_parts import AI, PYTOOLS
 
 from making import make_item
 from pegboard.cli.looking import search as search_command
-from pegboard.model import Filters, Kind, Mode, ToolType
+from pegboard.model.items import Filters, Kind, Mode, ToolType
 from pegboard.serve.http.filters import ItemFilters, Kinds, Types
 from pegboard.serve.http.searching import SearchQuery
 

@@ -3,7 +3,9 @@
 import pytest
 
 from making_releases import Publisher
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
+from pegboard.config.gateway import GatewayPlace
+from pegboard.config.settings import Settings
 from pegboard.errors import (
     ItemNotFound,
     NotAllowed,
@@ -11,11 +13,9 @@ from pegboard.errors import (
     UsageError,
     exit_code,
 )
-from pegboard.gateway import GatewayPlace
-from pegboard.model import Visibility
-from pegboard.releases import Decision
+from pegboard.model.items import Visibility
+from pegboard.model.releases import Decision
 from pegboard.remote.board import RemoteBoard
-from pegboard.settings import Settings
 
 NAME = "tools:paper:fold"
 

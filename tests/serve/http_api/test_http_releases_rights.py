@@ -4,8 +4,8 @@ import pytest
 from http_parts import CALLERS, encoded, published, serving, settle_in
 
 from making_releases import Publisher
-from pegboard.app import Pegboard
-from pegboard.calls import Caller, Role
+from pegboard.app.pegboard import Pegboard
+from pegboard.model.calls import Caller, Role
 
 NAME = "tools:paper:fold"
 WHO = {

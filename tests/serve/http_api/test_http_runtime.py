@@ -8,7 +8,7 @@ import pytest
 from http_parts import serving
 
 from making import make_item
-from pegboard.model import ItemId, Kind
+from pegboard.model.items import ItemId, Kind
 
 HIDDEN = ["text__count_secrets", "text__count_words"]
 OBJECT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}

@@ -8,7 +8,7 @@ import pytest
 from http_parts import serving, write_tools
 
 from making_releases import Publisher
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.create import draft_of
 
 CHECKED = """\

@@ -8,8 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from making import make_item, until
-from pegboard.calls import OnChange
-from pegboard.model import Rejection, ToolType
+from pegboard.model.calls import OnChange
+from pegboard.model.items import Rejection, ToolType
 from pegboard.serve.http import upkeep
 
 PETS = {

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from gateway_parts import Process, fill
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 
 
 @pytest.fixture

@@ -20,13 +20,13 @@ from typing import Any
 import httpx2
 
 from making import make_item
-from pegboard.app import Pegboard
-from pegboard.calls import Caller, Role
+from pegboard.app.pegboard import Pegboard
+from pegboard.config.settings import EmbedSettings, SearchSettings, ServeSettings, Settings
 from pegboard.errors import NotSignedIn
+from pegboard.model.calls import Caller, Role
 from pegboard.serve.http.gateway import Gateway, SignIn
 from pegboard.serve.http.rates import RatedSignIn
 from pegboard.serve.http.running import Serving, listening, serve_http, url_of
-from pegboard.settings import EmbedSettings, SearchSettings, ServeSettings, Settings
 from pegboard.store.sqlite.store import SqliteStore
 
 BOUND = 30.0

@@ -10,7 +10,7 @@ from gateway_parts import BOUND, Here, Tokens, until
 
 from making import make_item
 from pegboard.board.tokens import make_token, revoke_token
-from pegboard.calls import Caller, Role
+from pegboard.model.calls import Caller, Role
 from pegboard.serve.http import events, lasting
 from pegboard.serve.http.signin import make_sign_in
 

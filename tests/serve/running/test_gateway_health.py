@@ -8,9 +8,9 @@ import pytest
 from gateway_parts import BOUND, Here, Tokens, until
 
 from making import make_item
-from pegboard.calls import Caller, CallResult, Outcome, Role
 from pegboard.errors import BoardUnreachable, ModelUnavailable
-from pegboard.model import Kind, ToolType
+from pegboard.model.calls import Caller, CallResult, Outcome, Role
+from pegboard.model.items import Kind, ToolType
 from pegboard.serve.http import health
 from pegboard.serve.http.measuring import Measures
 from pegboard.serve.http.metrics import Counter, Histogram, exposition, gauge

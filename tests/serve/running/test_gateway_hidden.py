@@ -12,7 +12,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from hiding import ABSENT, HIDDEN, STRANGERS, hide
-from pegboard.calls import Caller
+from pegboard.model.calls import Caller
 
 MEMBER = Caller("mia", ("team",))
 SEEN = "mcptools:mail:send_mail"

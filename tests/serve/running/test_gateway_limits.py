@@ -8,7 +8,7 @@ import pytest
 from gateway_parts import BOUND, Here, Tokens, Wire, board_at, get, request, until, wire
 from starlette.requests import HTTPConnection
 
-from pegboard.calls import Caller
+from pegboard.model.calls import Caller
 from pegboard.serve.http import connections, limits
 from pegboard.serve.http.rates import Buckets, address
 

@@ -17,7 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult, ToolListChangedNotification
 
 from making import make_item
-from pegboard.calls import Caller, Role, ServerConfig, Transport
+from pegboard.model.calls import Caller, Role, ServerConfig, Transport
 from pegboard.serve import changes
 from pegboard.serve.http import mcp
 from pegboard.serve.http.resuming import Resumable

@@ -14,7 +14,7 @@ from gateway_parts import BOUND, Here, Process, Tokens, fill, get, until, wire
 
 from embedding_server import hangs, running_server
 from making import make_item
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.errors import UsageError
 from pegboard.serve.http.running import listening, url_of
 

@@ -12,11 +12,11 @@ import pytest
 from gateway_parts import BOUND, Here, Wire, request, until, wire
 
 from making_releases import Publisher
-from pegboard.app import Pegboard
-from pegboard.gateway import GatewayPlace
+from pegboard.app.pegboard import Pegboard
+from pegboard.config.gateway import GatewayPlace
+from pegboard.config.settings import Settings
 from pegboard.remote.board import RemoteBoard
 from pegboard.serve.http import limits
-from pegboard.settings import Settings
 
 PATH = "/items/tools:paper:fold"
 MIB = 1 << 20

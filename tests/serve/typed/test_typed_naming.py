@@ -10,7 +10,7 @@ from typed_parts import GATEWAY, tool
 from typed_strategies import HOSTILE
 
 from making import make_item
-from pegboard.model import ItemId
+from pegboard.model.items import ItemId
 from pegboard.serve.typed.naming import Names, camel, pascal, snake
 from pegboard.serve.typed.python import python_module
 from pegboard.serve.typed.typescript import typescript_module

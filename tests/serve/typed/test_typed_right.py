@@ -5,7 +5,7 @@ import re
 import pytest
 from typed_parts import GATEWAY, checked, compiled, tool
 
-from pegboard.model import ToolType
+from pegboard.model.items import ToolType
 from pegboard.serve.typed.python import python_module
 from pegboard.serve.typed.typescript import typescript_module
 

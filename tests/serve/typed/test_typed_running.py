@@ -17,7 +17,7 @@ import pytest
 from typed_parts import checked, compiled
 
 from making import until
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 
 DEMO = Path(__file__).parents[3] / "demo"
 DOCS = Path(__file__).parents[3] / "docs" / "typed-clients.md"

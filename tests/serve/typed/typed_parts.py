@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from making import make_item
-from pegboard.model import Item
+from pegboard.model.items import Item
 from real_servers import PARTS, part
 
 TSC = PARTS / "typescript" / "node_modules" / ".bin"

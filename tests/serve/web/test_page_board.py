@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import expect
 from web_parts import change
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 
 
 def test_sources_tell_where_they_are_and_how_they_were(page):

@@ -5,10 +5,10 @@ from playwright.sync_api import Page, expect
 from web_parts import nobody_at_home, serving, unfold
 
 from making import make_file, make_item
-from pegboard.app import Pegboard
-from pegboard.calls import OnChange, ServerConfig, Transport
-from pegboard.content import Access, Link, Permission, Resource, Signature, Version
-from pegboard.model import CREATED, ItemId, Kind, Rejection, SourceRecord, ToolType
+from pegboard.app.pegboard import Pegboard
+from pegboard.model.calls import OnChange, ServerConfig, Transport
+from pegboard.model.content import Access, Link, Permission, Resource, Signature, Version
+from pegboard.model.items import CREATED, ItemId, Kind, Rejection, SourceRecord, ToolType
 
 HARM = (
     "<script>document.title='owned';window.owned=1;alert(1)</script>",

@@ -9,7 +9,7 @@ from web_parts import SECONDS, nobody_at_home, serving
 
 from embedding_server import running_server, status, unless, well
 from making import make_item
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 
 ITEMS = 30
 SOON = 12_000

@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import expect
 from web_parts import serving
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.tokens import make_token
-from pegboard.calls import Role
+from pegboard.model.calls import Role
 
 REFUND = "/ui/items/mcptools:payments:refund_payment"
 

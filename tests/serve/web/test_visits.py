@@ -7,9 +7,9 @@ import pytest
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from pegboard.app import Pegboard
-from pegboard.calls import Caller, Role
+from pegboard.app.pegboard import Pegboard
 from pegboard.errors import BoardBusy, NotSignedIn
+from pegboard.model.calls import Caller, Role
 from pegboard.serve.http.gateway import Gateway
 from pegboard.serve.web.visits import MOST_FIELDS, Visit, served
 

@@ -15,12 +15,12 @@ from playwright.sync_api import Browser, BrowserContext, Page
 
 from making import make_item
 from making_releases import FOLD, Publisher
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.releasing import Parcel
-from pegboard.calls import OnChange
-from pegboard.content import Json
-from pegboard.model import ToolType
-from pegboard.releases import Decision
+from pegboard.model.calls import OnChange
+from pegboard.model.content import Json
+from pegboard.model.items import ToolType
+from pegboard.model.releases import Decision
 
 ROOT = Path(__file__).parents[3]
 AXE = ROOT / "build" / "parts" / "axe" / "node_modules" / "axe-core" / "axe.min.js"

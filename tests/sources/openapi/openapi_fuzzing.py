@@ -20,7 +20,7 @@ import yaml
 
 from pegboard.errors import SourceError
 from pegboard.gate.admission import admit
-from pegboard.model import Candidate, Item, LeftOut
+from pegboard.model.items import Candidate, Item, LeftOut
 from pegboard.sources.openapi.source import OpenApiSource
 
 _THING = {

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from pegboard.gate.admission import admit
-from pegboard.model import Candidate, Finding, Item, Rejection
+from pegboard.model.items import Candidate, Finding, Item, Rejection
 from pegboard.sources.openapi.source import OpenApiSource
 
 OK = {"responses": {"200": {"description": "Fine."}}}

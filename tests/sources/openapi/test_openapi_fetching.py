@@ -12,7 +12,7 @@ import pytest
 from openapi_parts import OK, document, json_body, operation, written
 
 from pegboard.errors import SourceError, UsageError
-from pegboard.model import Candidate, Rejection
+from pegboard.model.items import Candidate, Rejection
 from pegboard.sources.openapi import fetching
 from pegboard.sources.openapi.location import headers_of, with_headers
 from pegboard.sources.openapi.source import OpenApiSource

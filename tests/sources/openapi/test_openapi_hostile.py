@@ -9,7 +9,7 @@ from openapi_parts import OK, document, json_body, operation, scan
 
 from pegboard.errors import SourceError
 from pegboard.gate.admission import admit
-from pegboard.model import Candidate, Item, LeftOut, Rejection
+from pegboard.model.items import Candidate, Item, LeftOut, Rejection
 
 scalars = st.none() | st.booleans() | st.integers(-3, 3) | st.text(max_size=4)
 anything = st.recursive(

@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 from openapi_parts import OK, build, document, json_body, only, operation, refused, scan, undo
 
 from pegboard.gate.admission import admit
-from pegboard.model import Candidate, Item
+from pegboard.model.items import Candidate, Item
 
 
 def parameter(name, place, **parts):

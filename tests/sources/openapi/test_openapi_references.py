@@ -6,7 +6,7 @@ import os
 import pytest
 from openapi_parts import OK, document, only, operation, refused, scan, written
 
-from pegboard.model import Candidate
+from pegboard.model.items import Candidate
 
 
 def with_schema(reference):

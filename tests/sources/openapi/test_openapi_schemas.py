@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from openapi_parts import OK, document, json_body, only, operation, refused, scan, schema_of
 
 from pegboard.gate.admission import admit
-from pegboard.model import Candidate, Item
+from pegboard.model.items import Candidate, Item
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pegboard import Pegboard
 from pegboard.cli.main import cli
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import SourceError, UsageError
-from pegboard.model import Candidate, LeftOut, Unchanged
+from pegboard.model.items import Candidate, LeftOut, Unchanged
 
 SHOP = document(
     {
@@ -68,7 +68,7 @@ def test_repairs_are_told_of_line_by_line(tmp_path):
 
 @pytest.fixture
 def board(store):
-    from pegboard.settings import Settings
+    from pegboard.config.settings import Settings
 
     with Pegboard(store, Settings()) as found:
         found.embedder = HashedEmbedder()

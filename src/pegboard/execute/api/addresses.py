@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 import httpcore2
 
-from pegboard.calls import Outcome
 from pegboard.execute.api.faults import Refused
+from pegboard.model.calls import Outcome
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 """The addresses of a host, best first. Raises `OSError`."""

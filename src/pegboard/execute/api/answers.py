@@ -7,14 +7,14 @@ import re
 from collections.abc import Mapping
 from http import HTTPStatus
 
-from pegboard.calls import Artifact, CallResult, Outcome
-from pegboard.content import Json
 from pegboard.execute.api.bodies import is_json, kind_of
 from pegboard.execute.api.faults import Refused
 from pegboard.execute.api.filenames import name_of
 from pegboard.execute.api.paths import part_at
 from pegboard.execute.api.sending import Answer
 from pegboard.execute.secrets import Secrets
+from pegboard.model.calls import Artifact, CallResult, Outcome
+from pegboard.model.content import Json
 
 MAX_SHOWN = 4_000
 """Characters of what a service says about an error."""

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from functools import reduce
 from typing import NamedTuple
 
-from pegboard.content import Json
 from pegboard.execute.api.faults import Refused, unavailable
 from pegboard.execute.api.headers import Headers, checked, with_cookies
 from pegboard.execute.api.names import secret_name
@@ -21,6 +20,7 @@ from pegboard.execute.api.shapes import listed, mapping, mappings, text, texts
 from pegboard.execute.api.styles import percent
 from pegboard.execute.api.templates import looked_up
 from pegboard.execute.secrets import Secrets
+from pegboard.model.content import Json
 
 _BEARER = ("oauth2", "openIdConnect")
 _COOKIE = re.compile(r"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*")

@@ -10,10 +10,10 @@ from urllib.parse import unquote_to_bytes
 
 import httpx2
 
-from pegboard.content import EMPTY, Json
 from pegboard.execute.api.faults import invalid, unavailable
 from pegboard.execute.api.shapes import mapping, mappings, text
 from pegboard.execute.api.styles import RESERVED, compact, pairs, percent, scalar
+from pegboard.model.content import EMPTY, Json
 
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"

@@ -5,8 +5,6 @@ import json
 import ssl
 from typing import NamedTuple
 
-from pegboard.calls import CallResult, Outcome
-from pegboard.content import Json
 from pegboard.errors import SecretMissing
 from pegboard.execute.api import answers, auth, expressions, lightapi
 from pegboard.execute.api.addresses import Reach, Resolve
@@ -22,6 +20,8 @@ from pegboard.execute.api.tokens import Tokens
 from pegboard.execute.api.urls import Target
 from pegboard.execute.job import Job
 from pegboard.execute.secrets import names_in
+from pegboard.model.calls import CallResult, Outcome
+from pegboard.model.content import Json
 
 MOST_FOR_A_TOKEN = 1 << 20
 LARGE = 1 << 20

@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import NamedTuple
 
-from pegboard.content import Json
 from pegboard.execute.api.faults import unavailable
 from pegboard.execute.api.names import secret_name
 from pegboard.execute.api.shapes import mapping
 from pegboard.execute.api.styles import scalar
 from pegboard.execute.api.templates import LEFT_OUT, as_it_is, looked_up
 from pegboard.execute.secrets import Secrets
+from pegboard.model.content import Json
 
 _EXPRESSION = re.compile(r"\$\{\s*([a-z]+)(?:\.([^}\s]+))?\s*\}")
 _MAX_STEPS = 10

@@ -1,6 +1,6 @@
 """Why a call ends before its answer."""
 
-from pegboard.calls import Outcome
+from pegboard.model.calls import Outcome
 
 
 class Refused(Exception):

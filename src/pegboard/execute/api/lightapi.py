@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 
-from pegboard.content import Json
 from pegboard.execute.api.bodies import JSON, Body, written
 from pegboard.execute.api.expressions import Operation, Speech
 from pegboard.execute.api.faults import invalid, unavailable
@@ -13,6 +12,7 @@ from pegboard.execute.api.servers import base_of
 from pegboard.execute.api.shapes import mapping, text
 from pegboard.execute.api.styles import COOKIE, compact, pairs, percent, scalar
 from pegboard.execute.api.templates import LEFT_OUT, PLACE
+from pegboard.model.content import Json
 
 RPC = ("jsonrpc", "openrpc")
 

@@ -2,7 +2,6 @@
 
 import re
 
-from pegboard.content import Json
 from pegboard.execute.api.bodies import FORM, JSON, Body, written
 from pegboard.execute.api.faults import Refused, brief, invalid, unavailable
 from pegboard.execute.api.headers import Headers, checked, has, value_of
@@ -11,6 +10,7 @@ from pegboard.execute.api.shapes import mapping, text
 from pegboard.execute.api.styles import Pair, compact, pairs, percent, scalar
 from pegboard.execute.api.templates import LEFT_OUT, PLACE, Filling
 from pegboard.execute.secrets import Secrets
+from pegboard.model.content import Json
 
 IN_BODY = frozenset({"POST", "PUT", "PATCH"})
 """Methods whose arguments go into the body if the manifest gives them no place."""

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from urllib.parse import unquote_plus
 
-from pegboard.calls import Outcome
 from pegboard.execute.api.faults import Refused, failed
 from pegboard.execute.api.headers import ANYWHERE
 from pegboard.execute.api.requests import Request
 from pegboard.execute.api.retries import SAFE
 from pegboard.execute.api.urls import Target, joined
+from pegboard.model.calls import Outcome
 
 MAX_REDIRECTS = 5
 FOLLOWED = frozenset({301, 302, 303, 307, 308})

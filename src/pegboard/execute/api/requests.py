@@ -7,7 +7,6 @@ import re
 from http import HTTPMethod
 from typing import NamedTuple
 
-from pegboard.content import Json
 from pegboard.execute.api.bodies import JSON, Body, written
 from pegboard.execute.api.faults import invalid, unavailable
 from pegboard.execute.api.headers import Headers, checked, with_cookies
@@ -24,6 +23,7 @@ from pegboard.execute.api.styles import (
     percent,
     scalar,
 )
+from pegboard.model.content import Json
 
 METHODS = frozenset(str(each) for each in HTTPMethod if each is not HTTPMethod.CONNECT)
 ANYTHING = "*/*;q=0.1"

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Mapping
 
-from pegboard.content import Json
 from pegboard.execute.api.faults import unavailable
 from pegboard.execute.api.names import secret_name
 from pegboard.execute.api.shapes import mapping, mappings, text, texts
 from pegboard.execute.api.styles import percent
 from pegboard.execute.api.templates import looked_up
 from pegboard.execute.secrets import Secrets
+from pegboard.model.content import Json
 
 _VARIABLE = re.compile(r"\{([^{}]+)\}")
 

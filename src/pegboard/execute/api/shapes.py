@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from pegboard.content import EMPTY, Json
+from pegboard.model.content import EMPTY, Json
 
 
 def mapping(value: object) -> Json:

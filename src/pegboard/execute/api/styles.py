@@ -8,8 +8,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import quote
 
-from pegboard.content import Json
 from pegboard.execute.api.faults import brief, invalid
+from pegboard.model.content import Json
 
 Encode = Callable[[str], str]
 Pair = tuple[str, str]

@@ -7,9 +7,9 @@ cannot name an argument.
 import re
 from collections.abc import Callable, Mapping
 
-from pegboard.content import Json
 from pegboard.execute.api.styles import scalar
 from pegboard.execute.secrets import REFERENCE, Secrets
+from pegboard.model.content import Json
 
 LEFT_OUT = object()
 """What names an argument that was not given is not sent."""

@@ -6,8 +6,8 @@ from urllib.parse import quote, urljoin
 
 import httpx2
 
-from pegboard.calls import Outcome
 from pegboard.execute.api.faults import Refused, brief, unavailable
+from pegboard.model.calls import Outcome
 
 MAX_URL = 60_000
 _PARTS = re.compile(r"(https?)://([^/?#]*)([^?#]*)(\?[^#]*)?(?:#.*)?", re.IGNORECASE | re.DOTALL)

@@ -8,9 +8,9 @@ import re
 import shlex
 from collections.abc import Collection
 
-from pegboard.content import Json
 from pegboard.errors import CallError, InvalidArguments
 from pegboard.execute.variables import text_of
+from pegboard.model.content import Json
 
 MOST_BYTES = 100_000
 """Systems take little more in one word."""

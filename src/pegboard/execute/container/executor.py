@@ -13,7 +13,6 @@ from weakref import WeakKeyDictionary
 
 import anyio
 
-from pegboard.calls import CallResult, Outcome
 from pegboard.errors import CallError, InvalidArguments, NotExecutable, SecretMissing
 from pegboard.execute.container.asked import HOME, Asked, asked_of
 from pegboard.execute.container.by_command import ByCommand
@@ -25,7 +24,8 @@ from pegboard.execute.container.told import result_of
 from pegboard.execute.container.wanted import Heard, Wanted, Way
 from pegboard.execute.job import Job
 from pegboard.execute.room import Left, Private, Room, abandoned, left_in, remove
-from pegboard.model import Item
+from pegboard.model.calls import CallResult, Outcome
+from pegboard.model.items import Item
 
 NOBODY = "65534:65534"
 PARALLEL = 8

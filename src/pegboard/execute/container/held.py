@@ -5,10 +5,10 @@ from pathlib import Path
 
 import anyio
 
-from pegboard.calls import Outcome
 from pegboard.execute.container.wanted import Ended, Heard, Stopped, Wanted, Way
 from pegboard.execute.job import Limits
 from pegboard.execute.room import MAX_FILES, size_of
+from pegboard.model.calls import Outcome
 
 LOOK = 0.1
 

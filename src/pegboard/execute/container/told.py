@@ -4,11 +4,11 @@ import json
 import re
 import signal
 
-from pegboard.calls import CallResult, Confined, Outcome
-from pegboard.content import Json
 from pegboard.execute.container.wanted import Ended, Heard, Stopped
 from pegboard.execute.job import Job
 from pegboard.execute.room import Left
+from pegboard.model.calls import CallResult, Confined, Outcome
+from pegboard.model.content import Json
 
 LAST_WORDS = 500
 _SIGNAL = 128

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from pegboard.calls import Outcome
 from pegboard.execute.job import Limits
 from pegboard.execute.output import Output
+from pegboard.model.calls import Outcome
 
 LABEL = "pegboard.until"
 """Every container of ours says when it must be over, so that whoever comes later can remove it."""

@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from pegboard.calls import Caller, Role
 from pegboard.errors import NotSignedIn, PegboardError, TooLarge, UsageError
+from pegboard.model.calls import Caller, Role
 from pegboard.serve.http.problems import status_of
 from pegboard.serve.http.refusals import MCP, METADATA, challenge, metadata, refusal
 from pegboard.serve.http.replies import reply

@@ -11,8 +11,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import Lifespan, Receive, Scope, Send
 
-from pegboard.calls import Caller
 from pegboard.errors import NotAllowed, PegboardError, UsageError
+from pegboard.model.calls import Caller
 from pegboard.serve.http.asking import read_body, read_query
 from pegboard.serve.http.document import document
 from pegboard.serve.http.gateway import Gateway

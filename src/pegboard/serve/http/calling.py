@@ -10,9 +10,9 @@ from pydantic import Field
 from starlette.responses import Response
 
 from pegboard.board.run import Call
-from pegboard.calls import Artifact, Asker, CallResult, Confined, Outcome, Role
-from pegboard.content import Json
 from pegboard.errors import NotAllowed
+from pegboard.model.calls import Artifact, Asker, CallResult, Confined, Outcome, Role
+from pegboard.model.content import Json
 from pegboard.search.budget import clipped
 from pegboard.serve.http.items import both
 from pegboard.serve.http.problems import Declined, told

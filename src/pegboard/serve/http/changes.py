@@ -6,8 +6,8 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from pegboard.board import changes
-from pegboard.calls import Role
 from pegboard.errors import NotAllowed
+from pegboard.model.calls import Role
 from pegboard.serve.http.items import both, in_thread
 from pegboard.serve.http.replies import reply
 from pegboard.serve.http.table import Asked, Route

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 import jwt
 
 from pegboard.board.tokens import LONGEST_NAME, MOST_NAMESPACES
-from pegboard.calls import Caller, Role
+from pegboard.config.settings import ServeSettings
 from pegboard.errors import ConfigError, NotSignedIn
 from pegboard.gate.characters import first_forbidden, visible
 from pegboard.gate.namespaces import is_namespace
+from pegboard.model.calls import Caller, Role
 from pegboard.serve.http.provider import Key, ProviderKeys
-from pegboard.settings import ServeSettings
 
 LEEWAY_SECONDS = 30
 """So far may the provider's clock be from ours."""

@@ -10,11 +10,11 @@ from urllib.parse import quote
 from pydantic import Field
 from starlette.responses import Response
 
-from pegboard.answers import Hit
 from pegboard.board.create import Created, draft_of
-from pegboard.calls import Role
 from pegboard.errors import UsageError
-from pegboard.model import ItemId
+from pegboard.model.answers import Hit
+from pegboard.model.calls import Role
+from pegboard.model.items import ItemId
 from pegboard.serve.http.calling import RESULT, facts
 from pegboard.serve.http.problems import Declined
 from pegboard.serve.http.replies import reply

@@ -7,9 +7,9 @@ from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
 from pegboard.board.curate import Edit, etag
-from pegboard.calls import Role
 from pegboard.errors import NotAllowed, UsageError
-from pegboard.model import Entry
+from pegboard.model.calls import Role
+from pegboard.model.items import Entry
 from pegboard.serve.http.conditions import expected
 from pegboard.serve.http.items import GROUP, both, chosen, in_thread, tell
 from pegboard.serve.http.table import Asked, Flag, Route, Wanted

@@ -17,11 +17,11 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.curate import etag
-from pegboard.calls import Caller
 from pegboard.errors import ItemNotFound, PegboardError, TooMany
-from pegboard.plain import plain
+from pegboard.formats.plain import plain
+from pegboard.model.calls import Caller
 from pegboard.serve.http.gateway import Gateway
 from pegboard.serve.http.lasting import Lasting
 from pegboard.serve.http.metrics import Family, gauge

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from pegboard.model import Filters, Kind
+from pegboard.model.items import Filters, Kind
 from pegboard.serve.http.table import Wanted
 
 LONGEST_VALUE = 200

@@ -8,9 +8,9 @@ from typing import Protocol
 
 from starlette.requests import HTTPConnection
 
-from pegboard.app import Pegboard
-from pegboard.calls import Caller
+from pegboard.app.pegboard import Pegboard
 from pegboard.errors import BoardReadOnly
+from pegboard.model.calls import Caller
 from pegboard.serve.http.measuring import Measures
 from pegboard.serve.http.news import News
 from pegboard.serve.table import Threads

@@ -7,11 +7,11 @@ page, though it comes from a browser, is refused before anybody looks at who ask
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from pegboard.config.settings import ServeSettings
 from pegboard.gate.characters import visible
 from pegboard.serve.http.problems import told
 from pegboard.serve.http.sessions import COOKIE
 from pegboard.serve.http.site import Site, site_of
-from pegboard.settings import ServeSettings
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 OF_OURS = frozenset({"same-origin", "none"})

@@ -8,10 +8,10 @@ from functools import partial
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.models import TRIAL
-from pegboard.calls import Role
 from pegboard.errors import NotAllowed, PegboardError
+from pegboard.model.calls import Role
 from pegboard.serve.http.gateway import Gateway
 from pegboard.serve.http.measuring import of_board
 from pegboard.serve.http.metrics import MEDIA_TYPE, Family, exposition, gauge

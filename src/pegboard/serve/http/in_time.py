@@ -6,11 +6,11 @@ from typing import Protocol
 
 from starlette.responses import Response
 
-from pegboard.answers import Answer
 from pegboard.board.patience import Patience
 from pegboard.errors import PegboardError, TookTooLong
-from pegboard.model import Leg
-from pegboard.plain import plain
+from pegboard.formats.plain import plain
+from pegboard.model.answers import Answer
+from pegboard.model.items import Leg
 from pegboard.serve.http.problems import status_of, told
 from pegboard.serve.http.replies import reply
 from pegboard.serve.http.table import Asked

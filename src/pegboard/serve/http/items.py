@@ -13,10 +13,10 @@ from starlette.responses import Response
 from pegboard.board.bounds import recent_runs
 from pegboard.board.curate import etag
 from pegboard.board.listing import listed
-from pegboard.curation import Happening, Tie
 from pegboard.errors import ItemNotFound
-from pegboard.model import Entry, Kind
-from pegboard.runs import Run
+from pegboard.model.curation import Happening, Tie
+from pegboard.model.items import Entry, Kind
+from pegboard.model.runs import Run
 from pegboard.serve.http.conditions import not_modified, quoted
 from pegboard.serve.http.filters import ItemFilters, ToolFilters
 from pegboard.serve.http.paging import (

@@ -9,8 +9,8 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pegboard.calls import Caller
 from pegboard.errors import NotAllowed, PegboardError
+from pegboard.model.calls import Caller
 from pegboard.serve.http.gateway import Gateway
 from pegboard.serve.http.news import Bell
 from pegboard.serve.http.problems import told

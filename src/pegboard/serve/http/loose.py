@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pegboard.curation import LooseLink
+from pegboard.model.curation import LooseLink
 from pegboard.serve.http.items import in_thread
 from pegboard.serve.http.replies import reply
 from pegboard.serve.http.table import Asked, Route

@@ -14,8 +14,8 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from pegboard.calls import Caller
 from pegboard.errors import TooMany
+from pegboard.model.calls import Caller
 from pegboard.serve.face import Face, make_face
 from pegboard.serve.http.gateway import Gateway
 from pegboard.serve.http.lasting import Lasting

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pegboard.answers import Answer
 from pegboard.board.maintain import Status
-from pegboard.calls import CallResult
 from pegboard.gate.characters import visible
-from pegboard.model import Item
+from pegboard.model.answers import Answer
+from pegboard.model.calls import CallResult
+from pegboard.model.items import Item
 from pegboard.serve.http import metrics
 from pegboard.serve.http.metrics import Counter, Family, Histogram, gauge, gauges
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from pegboard import __version__
-from pegboard.calls import Role
+from pegboard.model.calls import Role
 from pegboard.serve.http.replies import reply
 from pegboard.serve.http.table import Asked, Route
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from starlette.requests import Request
 
 from pegboard.errors import UsageError
-from pegboard.model import Entry
+from pegboard.model.items import Entry
 from pegboard.serve.http.asking import pairs_of
 from pegboard.serve.http.table import Whole
 

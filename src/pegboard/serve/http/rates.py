@@ -8,8 +8,8 @@ from collections.abc import Callable, Hashable
 
 from starlette.requests import HTTPConnection
 
-from pegboard.calls import Caller
 from pegboard.errors import NotSignedIn, TooMany
+from pegboard.model.calls import Caller
 from pegboard.serve.http.gateway import SignIn
 from pegboard.serve.http.measuring import CALLER
 

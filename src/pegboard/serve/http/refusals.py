@@ -6,7 +6,7 @@ A client that knows neither token nor provider finds the provider from the addre
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
-from pegboard.calls import Role
+from pegboard.config.settings import ServeSettings
 from pegboard.errors import (
     NotAllowed,
     NotSignedIn,
@@ -14,13 +14,13 @@ from pegboard.errors import (
     ProviderUnavailable,
     TooMany,
 )
+from pegboard.model.calls import Role
 from pegboard.serve.http.claims import SCOPE
 from pegboard.serve.http.failures import WAIT_SECONDS
 from pegboard.serve.http.gateway import SignIn
 from pegboard.serve.http.problems import problem, status_of
 from pegboard.serve.http.rates import RETRY_AFTER, RatedSignIn
 from pegboard.serve.http.signin import BoardSignIn
-from pegboard.settings import ServeSettings
 
 METADATA = "/.well-known/oauth-protected-resource"
 MCP = "/mcp"

@@ -7,8 +7,8 @@ from pydantic import Field, Strict
 from starlette.responses import Response
 
 from pegboard.board.listing import offered
-from pegboard.model import ItemId, Kind
-from pegboard.releases import Offer, Order, Wanted
+from pegboard.model.items import ItemId, Kind
+from pegboard.model.releases import Offer, Order, Wanted
 from pegboard.serve.http.filters import Value
 from pegboard.serve.http.items import in_thread
 from pegboard.serve.http.paging import LISTED, Limit

@@ -11,10 +11,10 @@ from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
 from pegboard.board.releasing import Parcel, Publication, Shelf
-from pegboard.calls import Role
 from pegboard.errors import UsageError
-from pegboard.model import Visibility
-from pegboard.releases import AuditLine, Decision
+from pegboard.model.calls import Role
+from pegboard.model.items import Visibility
+from pegboard.model.releases import AuditLine, Decision
 from pegboard.serve.http.gateway import Gateway
 from pegboard.serve.http.items import both, chosen, in_thread
 from pegboard.serve.http.paging import Limit

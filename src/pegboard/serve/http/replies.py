@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from starlette.responses import Response
 
-from pegboard.plain import plain
+from pegboard.formats.plain import plain
 
 MOST_BITS = 10_000
 """Of a number; Python writes down none that is much larger."""

@@ -9,7 +9,7 @@ from pydantic import Field, Strict
 from starlette.responses import Response
 
 from pegboard.errors import UsageError
-from pegboard.model import Filters, Item
+from pegboard.model.items import Filters, Item
 from pegboard.serve.http.conditions import not_modified, quoted
 from pegboard.serve.http.filters import Types, Value, only
 from pegboard.serve.http.searching import LONGEST_QUERY

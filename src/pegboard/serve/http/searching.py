@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, Strict
 from starlette.responses import Response
 
-from pegboard.answers import Answer
+from pegboard.model.answers import Answer
 from pegboard.serve.http.filters import ItemFilters
 from pegboard.serve.http.in_time import searched
 from pegboard.serve.http.table import Asked, Flag, Route, Whole

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
-from pegboard.calls import Caller
+from pegboard.model.calls import Caller
 from pegboard.serve.http.site import Site
 
 COOKIE = "pegboard_session"

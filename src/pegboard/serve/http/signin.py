@@ -12,18 +12,18 @@ from typing import NamedTuple
 
 from starlette.requests import HTTPConnection
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.tokens import check_token, looks_like_token, still_good
-from pegboard.calls import Caller, Role
+from pegboard.config.settings import ServeSettings
 from pegboard.errors import NotSignedIn, TooMany, UsageError
+from pegboard.model.calls import Caller, Role
+from pegboard.model.tokens import Token
 from pegboard.serve.http.claims import Provider
 from pegboard.serve.http.failures import WAIT_SECONDS, Failures
 from pegboard.serve.http.provider import ProviderKeys
 from pegboard.serve.http.sessions import Sessions, said_session
 from pegboard.serve.http.site import Site, is_local, site_of
 from pegboard.serve.table import Threads
-from pegboard.settings import ServeSettings
-from pegboard.tokens import Token
 
 log = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
+from pegboard.config.settings import ServeSettings
 from pegboard.errors import ConfigError
-from pegboard.settings import ServeSettings
 
 FORWARDED = frozenset(
     {b"forwarded", b"via", b"x-real-ip", b"x-client-ip", b"true-client-ip", b"cf-connecting-ip"}

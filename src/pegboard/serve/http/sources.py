@@ -14,21 +14,21 @@ import httpcore2
 from pydantic import Field
 from starlette.responses import Response
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.filling import Outcome
 from pegboard.board.sync import SyncReport
-from pegboard.calls import Health, Role, Transport
+from pegboard.config.settings import RunSettings
 from pegboard.errors import ItemNotFound, NotAllowed, SourceError, UsageError
 from pegboard.execute.api.addresses import Guard, Reach
 from pegboard.execute.api.faults import Refused
-from pegboard.model import DEFAULT_NAMESPACE, SourceRecord
+from pegboard.model.calls import Health, Role, Transport
+from pegboard.model.items import DEFAULT_NAMESPACE, SourceRecord
 from pegboard.serve.http.items import in_thread
 from pegboard.serve.http.problems import Declined
 from pegboard.serve.http.replies import reply
 from pegboard.serve.http.shapes import Record, Several, fields_of
 from pegboard.serve.http.table import Asked, Flag, Route, Wanted
 from pegboard.serve.http.upkeep import need_everywhere
-from pegboard.settings import RunSettings
 from pegboard.sources import mcp_config
 
 GROUP = "sources"

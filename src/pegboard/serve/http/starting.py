@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
+from pegboard.config.settings import ServeSettings
 from pegboard.errors import ConfigError
 from pegboard.serve.http.access import sign_in_link
 from pegboard.serve.http.signin import BoardSignIn
 from pegboard.serve.http.site import Site, as_address, is_loopback, read_place, site_of
-from pegboard.settings import ServeSettings
 
 
 def refuse_open_doors(board: Pegboard, settings: ServeSettings) -> None:

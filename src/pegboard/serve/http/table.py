@@ -7,8 +7,8 @@ from pydantic import BaseModel, ConfigDict, Strict
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pegboard.app import Pegboard
-from pegboard.calls import Caller, Role
+from pegboard.app.pegboard import Pegboard
+from pegboard.model.calls import Caller, Role
 from pegboard.serve.http.shapes import Record
 from pegboard.serve.table import Threads
 

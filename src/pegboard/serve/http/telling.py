@@ -6,18 +6,10 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from pegboard.board.curate import etag
-from pegboard.content import ItemFile
-from pegboard.curation import Tie
-from pegboard.model import (
-    Drift,
-    EmbeddingStatus,
-    Entry,
-    ItemId,
-    Kind,
-    ToolType,
-    Visibility,
-)
-from pegboard.runs import RunCounts
+from pegboard.model.content import ItemFile
+from pegboard.model.curation import Tie
+from pegboard.model.items import Drift, EmbeddingStatus, Entry, ItemId, Kind, ToolType, Visibility
+from pegboard.model.runs import RunCounts
 from pegboard.serve.http.shapes import Record, fields_of
 
 FILE = Record(

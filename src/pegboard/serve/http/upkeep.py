@@ -9,14 +9,14 @@ from typing import Annotated, NamedTuple
 from pydantic import Field
 from starlette.responses import Response
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board import maintain
 from pegboard.board.maintain import Status
 from pegboard.board.models import DISABLED
-from pegboard.calls import Caller, CensusLine, Role
 from pegboard.errors import NotAllowed, UsageError
 from pegboard.gate.characters import visible
-from pegboard.model import EmbeddingCounts, Rejection
+from pegboard.model.calls import Caller, CensusLine, Role
+from pegboard.model.items import EmbeddingCounts, Rejection
 from pegboard.serve.http.editing import to_decide
 from pegboard.serve.http.items import both, in_thread
 from pegboard.serve.http.replies import reply

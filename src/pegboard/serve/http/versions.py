@@ -10,10 +10,10 @@ from starlette.responses import Response
 
 from pegboard.board.comparing_versions import FileDifference, differing
 from pegboard.board.releasing import Parcel, Shelf, packed
-from pegboard.content import ItemFile, Json, VersionLine
 from pegboard.errors import ItemNotFound
 from pegboard.gate.releases import Record as ReleaseRecord
 from pegboard.gate.releases import read_record
+from pegboard.model.content import ItemFile, Json, VersionLine
 from pegboard.serve.http.conditions import not_modified, quoted
 from pegboard.serve.http.items import GROUP, ItemQuery, both, chosen, in_thread
 from pegboard.serve.http.replies import reply

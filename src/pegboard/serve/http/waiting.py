@@ -5,7 +5,7 @@ from typing import Any
 
 from starlette.requests import Request
 
-from pegboard.calls import CallResult, Outcome
+from pegboard.model.calls import CallResult, Outcome
 
 
 async def unless_gone(request: Request, started: "asyncio.Future[CallResult]") -> CallResult:

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.describe import describe
 from pegboard.board.listing import listed
 from pegboard.errors import ItemNotFound
-from pegboard.model import Entry, Filters, Item, Kind
+from pegboard.model.items import Entry, Filters, Item, Kind
 from pegboard.search.budget import clipped
 
 MOST_MISSING = 10

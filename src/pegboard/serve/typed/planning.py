@@ -9,7 +9,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from pegboard.execute.policy import is_service
-from pegboard.model import Item
+from pegboard.model.items import Item
 from pegboard.serve.typed.naming import Names, pascal
 from pegboard.serve.typed.prose import about
 from pegboard.serve.typed.reading import Definitions, Reader

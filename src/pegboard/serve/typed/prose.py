@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 
 from pegboard.gate.characters import visible
-from pegboard.model import Item
+from pegboard.model.items import Item
 from pegboard.search.budget import clipped
 
 LONGEST_ABOUT = 4_000

@@ -4,7 +4,7 @@ import builtins
 from collections.abc import Sequence
 from pathlib import Path
 
-from pegboard.model import Item
+from pegboard.model.items import Item
 from pegboard.serve.typed.naming import KEYWORDS, Names, pascal, several, snake
 from pegboard.serve.typed.planning import Function, Plan, Planner, Style, Type
 from pegboard.serve.typed.prose import about_tool

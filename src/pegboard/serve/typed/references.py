@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 from urllib.parse import unquote
 
-from pegboard.plain import pointed
+from pegboard.formats.plain import pointed
 from pegboard.serve.typed.circles import circles
 
 Schema: TypeAlias = Mapping[str, object]

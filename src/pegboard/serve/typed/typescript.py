@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from pegboard.model import Item
+from pegboard.model.items import Item
 from pegboard.serve.typed.naming import OF_OBJECTS, Names, camel, pascal, several
 from pegboard.serve.typed.planning import Function, Plan, Planner, Style, Type
 from pegboard.serve.typed.prose import about_tool

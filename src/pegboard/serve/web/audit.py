@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pegboard.calls import Role
 from pegboard.errors import NotAllowed
-from pegboard.releases import AuditLine
+from pegboard.model.calls import Role
+from pegboard.model.releases import AuditLine
 from pegboard.search.budget import qualified
 from pegboard.serve.web.moments import Moment, moment
 from pegboard.serve.web.paths import item_path

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from pegboard.answers import Hit, HitFact
-from pegboard.model import Leg
+from pegboard.model.answers import Hit, HitFact
+from pegboard.model.items import Leg
 from pegboard.search.boosts import total
 from pegboard.text import terms, words
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pegboard.model import Filters
+from pegboard.model.items import Filters
 from pegboard.serve.web.facets import tally
 from pegboard.serve.web.listing import page_of
 from pegboard.serve.web.paths import with_query

@@ -5,8 +5,8 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from pegboard.board.changes import definition, exactly
-from pegboard.calls import Change
 from pegboard.errors import NotAllowed
+from pegboard.model.calls import Change
 from pegboard.serve.web.differences import Difference, Effort, differences
 from pegboard.serve.web.listing import State, state_of
 from pegboard.serve.web.moments import Moment, moment

@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from pegboard.board.curate import Edit, etag
 from pegboard.errors import ChangedMeanwhile, NotAllowed, UsageError
-from pegboard.model import Entry
+from pegboard.model.items import Entry
 from pegboard.search.budget import qualified
 from pegboard.serve.web import releasing
 from pegboard.serve.web.differences import difference

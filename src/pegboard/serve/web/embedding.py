@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from pegboard.model import EmbeddingStatus, Entry
+from pegboard.model.items import EmbeddingStatus, Entry
 from pegboard.serve.web.moments import Moment, moment
 
 SAID = {

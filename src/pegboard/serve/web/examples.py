@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from pegboard.content import Json
+from pegboard.model.content import Json
 from pegboard.serve.web.paths import quoted
 from pegboard.serve.web.schemas import resolved
 

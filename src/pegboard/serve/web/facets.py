@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from pegboard.calls import CensusLine
-from pegboard.model import Kind, ToolType
+from pegboard.model.calls import CensusLine
+from pegboard.model.items import Kind, ToolType
 from pegboard.serve.web.paths import category_path, search_path
 
 FIRST = 10

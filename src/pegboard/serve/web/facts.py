@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.bounds import recent_runs
-from pegboard.calls import Health, Outcome
-from pegboard.content import ItemFile
-from pegboard.curation import Happening, Tie
-from pegboard.model import CREATED, Entry, Item
+from pegboard.model.calls import Health, Outcome
+from pegboard.model.content import ItemFile
+from pegboard.model.curation import Happening, Tie
+from pegboard.model.items import CREATED, Entry, Item
 from pegboard.quality import figures
 from pegboard.search.budget import qualified
 from pegboard.serve.web.moments import Moment, moment, took

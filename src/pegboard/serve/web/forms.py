@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from pegboard.content import Json
 from pegboard.errors import UsageError
+from pegboard.model.content import Json
 from pegboard.serve.web.schemas import kind_of, resolved
 from pegboard.serve.web.visits import Form
 

@@ -7,7 +7,16 @@ from starlette.responses import Response
 
 from pegboard.board.curate import etag
 from pegboard.errors import ItemAmbiguous, ItemNotFound
-from pegboard.model import CREATED, DEFAULT_NAMESPACE, PUBLISHED, Drift, Entry, Item, ItemId, Kind
+from pegboard.model.items import (
+    CREATED,
+    DEFAULT_NAMESPACE,
+    PUBLISHED,
+    Drift,
+    Entry,
+    Item,
+    ItemId,
+    Kind,
+)
 from pegboard.search.budget import qualified
 from pegboard.serve.http.site import site_of
 from pegboard.serve.web import facts

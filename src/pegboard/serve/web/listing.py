@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from pegboard.board.listing import listed
-from pegboard.model import PUBLISHED, Drift, Entry, Filters, Kind
+from pegboard.model.items import PUBLISHED, Drift, Entry, Filters, Kind
 from pegboard.search.budget import clipped, qualified
 from pegboard.serve.http.paging import mark_of, place_of
 from pegboard.serve.web.paths import category_path, item_path

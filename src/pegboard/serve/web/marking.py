@@ -6,7 +6,7 @@ Templates make elements of the pieces, so whatever is in a text stays text.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pegboard.answers import Explanation
+from pegboard.model.answers import Explanation
 from pegboard.search.query import parse
 from pegboard.text import PART, WORD, terms
 

@@ -6,10 +6,10 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from pegboard.board.listing import offered
-from pegboard.calls import Role
 from pegboard.gate.signatures import Trusted
-from pegboard.model import Item
-from pegboard.releases import Offer, Order, Wanted
+from pegboard.model.calls import Role
+from pegboard.model.items import Item
+from pegboard.model.releases import Offer, Order, Wanted
 from pegboard.search.budget import clipped, qualified
 from pegboard.serve.http.registry import FURTHEST
 from pegboard.serve.web.facts import SignatureView

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pegboard.model import Rejection
+from pegboard.model.items import Rejection
 from pegboard.serve.web.moments import Moment, moment
 from pegboard.serve.web.paths import with_query
 from pegboard.serve.web.visits import Visit, page

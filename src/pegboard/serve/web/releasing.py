@@ -1,8 +1,8 @@
 """What an owner decides about a published item on its page."""
 
 from pegboard.errors import UsageError
-from pegboard.model import Entry, Visibility
-from pegboard.releases import Decision
+from pegboard.model.items import Entry, Visibility
+from pegboard.model.releases import Decision
 from pegboard.serve.web.visits import Visit
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from pegboard.content import Json
+from pegboard.model.content import Json
 from pegboard.search.budget import clipped
 
 MOST_ROWS = 300

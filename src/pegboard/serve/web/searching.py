@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pegboard.answers import Answer, Hit
-from pegboard.calls import Role
 from pegboard.errors import UsageError
-from pegboard.model import Filters, Kind
+from pegboard.model.answers import Answer, Hit
+from pegboard.model.calls import Role
+from pegboard.model.items import Filters, Kind
 from pegboard.search.budget import as_score, clipped, qualified
 from pegboard.serve.web.breakdown import Breakdown, breakdown_of
 from pegboard.serve.web.facets import Asked, facets, tally

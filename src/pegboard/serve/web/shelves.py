@@ -3,11 +3,11 @@
 from typing import NamedTuple
 from urllib.parse import quote
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.releasing import Shelf
-from pegboard.content import VersionLine
 from pegboard.gate.signatures import Trusted
-from pegboard.model import PUBLISHED, Entry
+from pegboard.model.content import VersionLine
+from pegboard.model.items import PUBLISHED, Entry
 from pegboard.search.budget import qualified
 from pegboard.serve.web.facts import size_text
 from pegboard.serve.web.moments import Moment, moment

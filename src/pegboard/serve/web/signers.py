@@ -1,6 +1,6 @@
 """What the signatures of releases are worth by now, by the keys that the board trusts."""
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.errors import PegboardError
 from pegboard.gate.signatures import Trusted
 from pegboard.serve.web.facts import SignatureView

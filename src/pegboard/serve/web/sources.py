@@ -8,9 +8,9 @@ from typing import NamedTuple
 from starlette.background import BackgroundTask
 from starlette.responses import Response
 
-from pegboard.calls import Health, Server
 from pegboard.errors import ItemNotFound, NotAllowed, PegboardError
-from pegboard.model import SourceRecord
+from pegboard.model.calls import Health, Server
+from pegboard.model.items import SourceRecord
 from pegboard.serve.web.moments import Moment, moment
 from pegboard.serve.web.paths import with_query
 from pegboard.serve.web.visits import Visit, page, sent_on

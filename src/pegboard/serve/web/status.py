@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from pegboard.board.maintain import Status
 from pegboard.errors import NotAllowed, PegboardError, UsageError
-from pegboard.model import EmbeddingCounts
+from pegboard.model.items import EmbeddingCounts
 from pegboard.serve.web.facts import size_text
 from pegboard.serve.web.moments import span
 from pegboard.serve.web.visits import Visit, page, sent_on

@@ -10,10 +10,10 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from pegboard.board.run import Call
-from pegboard.calls import Artifact, Asker, CallResult, Confined, Outcome, Role
-from pegboard.content import Json
 from pegboard.errors import NotAllowed
-from pegboard.model import Entry
+from pegboard.model.calls import Artifact, Asker, CallResult, Confined, Outcome, Role
+from pegboard.model.content import Json
+from pegboard.model.items import Entry
 from pegboard.search.budget import clipped
 from pegboard.serve.http.waiting import unless_gone
 from pegboard.serve.web.facts import size_text

@@ -12,9 +12,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from pegboard.app import Pegboard
-from pegboard.calls import Caller, Role
+from pegboard.app.pegboard import Pegboard
 from pegboard.errors import ItemNotFound, NotSignedIn, PegboardError, TooLarge, UsageError
+from pegboard.model.calls import Caller, Role
 from pegboard.serve.http.gateway import Gateway
 from pegboard.serve.http.problems import status_of
 from pegboard.serve.http.sessions import COOKIE

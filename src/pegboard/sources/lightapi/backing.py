@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from pegboard.content import EMPTY, Json
 from pegboard.errors import SourceError
-from pegboard.model import Candidate
+from pegboard.model.content import EMPTY, Json
+from pegboard.model.items import Candidate
 from pegboard.sources.lightapi.parts import Part, Refused, shown
 from pegboard.sources.openapi.faults import BadReference, Unreadable
 from pegboard.sources.openapi.fetching import Fetcher

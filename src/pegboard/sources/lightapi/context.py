@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 
-from pegboard.content import Json
+from pegboard.model.content import Json
 from pegboard.sources.lightapi.document import Document
 from pegboard.sources.lightapi.parts import Part, Refused, shown_key
 from pegboard.sources.mcp_secrets import is_secret

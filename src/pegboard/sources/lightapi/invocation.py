@@ -7,7 +7,7 @@ the document leaves them out. `${input}` stands for all arguments together.
 import re
 from collections.abc import Callable, Mapping
 
-from pegboard.content import Json
+from pegboard.model.content import Json
 from pegboard.sources.lightapi.context import (
     Context,
     refuse_secret,

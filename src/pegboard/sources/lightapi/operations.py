@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from pegboard.content import EMPTY, Json
-from pegboard.model import Kind, ToolType
+from pegboard.model.content import EMPTY, Json
+from pegboard.model.items import Kind, ToolType
 from pegboard.sources.lightapi import invocation
 from pegboard.sources.lightapi.backing import Backing
 from pegboard.sources.lightapi.context import Context

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from pegboard.content import EMPTY, Json
+from pegboard.model.content import EMPTY, Json
 
 
 class Refused(Exception):

@@ -7,7 +7,14 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from pegboard.errors import SourceError
-from pegboard.model import DEFAULT_NAMESPACE, Candidate, Finding, LeftOut, Rejection, Unchanged
+from pegboard.model.items import (
+    DEFAULT_NAMESPACE,
+    Candidate,
+    Finding,
+    LeftOut,
+    Rejection,
+    Unchanged,
+)
 from pegboard.sources.lightapi import document as documents
 from pegboard.sources.lightapi.backing import Backing
 from pegboard.sources.lightapi.lines import lines_of

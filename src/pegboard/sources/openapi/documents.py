@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from pegboard import strict_yaml
 from pegboard.errors import SourceError
-from pegboard.strict_yaml import YamlError
+from pegboard.formats import strict_yaml
+from pegboard.formats.strict_yaml import YamlError
 
 MAX_REPAIRS = 1_000
 """So many of a kind are told of."""

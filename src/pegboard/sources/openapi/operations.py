@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from pegboard.model import Kind, ToolType
+from pegboard.model.items import Kind, ToolType
 from pegboard.sources.openapi import (
     bodies,
     metadata,

@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from pegboard.errors import SourceError
-from pegboard.model import DEFAULT_NAMESPACE, Candidate, Finding, LeftOut, Rejection, Unchanged
+from pegboard.model.items import (
+    DEFAULT_NAMESPACE,
+    Candidate,
+    Finding,
+    LeftOut,
+    Rejection,
+    Unchanged,
+)
 from pegboard.sources.openapi import naming
 from pegboard.sources.openapi.cleaning import cleaned
 from pegboard.sources.openapi.faults import Refused, Unreadable

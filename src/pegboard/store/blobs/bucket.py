@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from pegboard.content import Blob
 from pegboard.errors import BoardError, ConfigError
+from pegboard.model.content import Blob
 
 if TYPE_CHECKING:
     from obstore.store import S3Config, S3Credential, S3Store

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pegboard.content import Blob
 from pegboard.errors import BoardError, BoardFull, BoardReadOnly
+from pegboard.model.content import Blob
 from pegboard.store.blobs.large_files import is_key
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, Protocol
 
-from pegboard.content import Blob
 from pegboard.errors import BoardCorrupt, BoardError
-from pegboard.model import Item
+from pegboard.model.content import Blob
+from pegboard.model.items import Item
 from pegboard.store.blobs.storage import Blobs
 
 LARGE = 65_536

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Protocol
 
-from pegboard.content import Blob
+from pegboard.model.content import Blob
 
 
 class Blobs(Protocol):

@@ -5,7 +5,7 @@ Lines about items are written by triggers of the database: they only have to be 
 
 import uuid
 
-from pegboard.releases import Action, AuditLine
+from pegboard.model.releases import Action, AuditLine
 from pegboard.store.postgres.database import Connection, run
 from pegboard.store.queries import load
 from pegboard.store.rows import kept_text

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from pegboard.curation import Curation, Edit, Event, Happening, LooseLink, Tie, etag
-from pegboard.model import Entry, Fingerprint, ItemId, Kind
-from pegboard.releases import Action
+from pegboard.model.curation import Edit, Event, Happening, LooseLink, Tie, etag
+from pegboard.model.items import Entry, Fingerprint, ItemId, Kind
+from pegboard.model.releases import Action
+from pegboard.ports.curation import Curation
 from pegboard.store.editing import Decided, compare, decide
 from pegboard.store.planning import Noted, plan_edit
 from pegboard.store.postgres.audit import act

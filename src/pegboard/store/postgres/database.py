@@ -14,8 +14,8 @@ import psycopg
 from psycopg.rows import dict_row, tuple_row
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from pegboard.calls import Caller
-from pegboard.model import Fingerprint
+from pegboard.model.calls import Caller
+from pegboard.model.items import Fingerprint
 from pegboard.store.postgres.opening import conninfo, prepare, settle
 from pegboard.store.postgres.telling import again, hopeless, lost, one_line, shown, told
 from pegboard.store.queries import load

@@ -1,6 +1,6 @@
 """The numbers that stand for fingerprints in a database."""
 
-from pegboard.model import Fingerprint
+from pegboard.model.items import Fingerprint
 from pegboard.store.postgres.database import Connection, Database, run
 from pegboard.store.queries import load
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pegboard.curation import MOST_EVENTS
+from pegboard.model.curation import MOST_EVENTS
 from pegboard.store.planning import Noted
 from pegboard.store.postgres.database import Connection, run
 from pegboard.store.queries import load

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pegboard.model import (
+from pegboard.model.items import (
     Entry,
     Filters,
     Fingerprint,

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from pegboard.calls import CensusLine, Change, OnChange
-from pegboard.content import Version, VersionLine
-from pegboard.curation import Event
 from pegboard.errors import BoardUnreachable
-from pegboard.model import Entry, Fingerprint, Item, ItemId, PutReport
-from pegboard.releases import Action
+from pegboard.model.calls import CensusLine, Change, OnChange
+from pegboard.model.content import Version, VersionLine
+from pegboard.model.curation import Event
+from pegboard.model.items import Entry, Fingerprint, Item, ItemId, PutReport
+from pegboard.model.releases import Action
 from pegboard.store.blobs.large_files import AGAIN, LOST, LargeFiles
 from pegboard.store.checking import PublishedVersion
 from pegboard.store.planning import EVERY_CHANGE, Noted, check_sources, definition_hash

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pegboard.content import Version
-from pegboard.model import Fingerprint, Item, Rejection, Vector
+from pegboard.model.content import Version
+from pegboard.model.items import Fingerprint, Item, Rejection, Vector
 from pegboard.store.postgres.database import Connection, run, run_many
 from pegboard.store.postgres.fingerprints import fingerprint_key, model_name
 from pegboard.store.postgres.putting import Putting

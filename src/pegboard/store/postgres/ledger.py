@@ -3,9 +3,9 @@
 import hashlib
 from collections.abc import Sequence
 
-from pegboard.calls import Health, Server, ServerConfig, ServerState
-from pegboard.curation import Event
-from pegboard.model import Rejection, SourceRecord
+from pegboard.model.calls import Health, Server, ServerConfig, ServerState
+from pegboard.model.curation import Event
+from pegboard.model.items import Rejection, SourceRecord
 from pegboard.store.planning import Noted
 from pegboard.store.postgres.database import Connection, Database, run
 from pegboard.store.postgres.history import note

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from pegboard.errors import BoardCorrupt
-from pegboard.model import Fingerprint, KeptVectors, Model, ModelSpec, ModelState
+from pegboard.model.items import Fingerprint, KeptVectors, Model, ModelSpec, ModelState
 from pegboard.store.postgres.database import Connection, Database, run
 from pegboard.store.postgres.fingerprints import fingerprint_key, model_name
 from pegboard.store.postgres.memory import Memory

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import psycopg
 
-from pegboard.model import Fingerprint, Vector
+from pegboard.model.items import Fingerprint, Vector
 from pegboard.store.postgres.database import Database, Row
 from pegboard.store.postgres.fingerprints import known_fingerprint
 from pegboard.store.postgres.memory import Memory

@@ -1,6 +1,6 @@
 """What is published, for whoever looks around."""
 
-from pegboard.releases import MOST_CHOICES, Offer, Offered, Wanted
+from pegboard.model.releases import MOST_CHOICES, Offer, Offered, Wanted
 from pegboard.store.postgres.database import Database
 from pegboard.store.postgres.rows import READER, sayable
 from pegboard.store.queries import load

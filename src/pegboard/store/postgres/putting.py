@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pegboard.calls import OnChange
-from pegboard.model import (
+from pegboard.model.calls import OnChange
+from pegboard.model.items import (
     Drift,
     EmbeddingStatus,
     Entry,

@@ -3,11 +3,11 @@
 import uuid
 from functools import partial
 
-from pegboard.calls import Caller
-from pegboard.curation import Event
 from pegboard.errors import BoardUnreachable
-from pegboard.model import Entry, Fingerprint, Item, ItemId, Visibility
-from pegboard.releases import Action, AuditLine, Decision, Offered, Published, Wanted
+from pegboard.model.calls import Caller
+from pegboard.model.curation import Event
+from pegboard.model.items import Entry, Fingerprint, Item, ItemId, Visibility
+from pegboard.model.releases import Action, AuditLine, Decision, Offered, Published, Wanted
 from pegboard.store.blobs.large_files import LargeFiles
 from pegboard.store.planning import Noted, content_hash, plan_put
 from pegboard.store.postgres.audit import act, write_down

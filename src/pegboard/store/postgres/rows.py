@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from pegboard.content import Json
-from pegboard.model import Item
+from pegboard.model.content import Json
+from pegboard.model.items import Item
 from pegboard.store.rows import LISTS, OBJECTS, RECORDS, Reader, plain_values, record_of
 
 

@@ -2,7 +2,7 @@
 
 import uuid
 
-from pegboard.runs import TIMED_RUNS, Run, RunCounts
+from pegboard.model.runs import TIMED_RUNS, Run, RunCounts
 from pegboard.store.postgres.database import Connection, Database
 from pegboard.store.postgres.database import run as ask
 from pegboard.store.postgres.rows import sayable

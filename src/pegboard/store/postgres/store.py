@@ -5,10 +5,10 @@ from collections.abc import Mapping
 
 from psycopg.sql import Identifier
 
-from pegboard.calls import Caller
-from pegboard.content import Blob
 from pegboard.errors import BoardPartlyHidden
-from pegboard.ports import Store
+from pegboard.model.calls import Caller
+from pegboard.model.content import Blob
+from pegboard.ports.store import Store
 from pegboard.store.blobs.large_files import LargeFiles
 from pegboard.store.blobs.storage import Blobs
 from pegboard.store.checking import wrong_hashes, wrongly_hung

@@ -4,7 +4,7 @@ from typing import Any
 
 from psycopg.rows import dict_row
 
-from pegboard.model import Entry, Item
+from pegboard.model.items import Entry, Item
 from pegboard.store.postgres.database import Connection, Params
 from pegboard.store.postgres.rows import READER
 from pegboard.store.queries import load

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Sequence
 
-from pegboard.model import EmbeddingCounts, Entry, Fingerprint, Task, Vector
+from pegboard.model.items import EmbeddingCounts, Entry, Fingerprint, Task, Vector
 from pegboard.store.hanging import LATELY, a_second, by_task
 from pegboard.store.postgres.database import Connection, Database, Row, run, run_many
 from pegboard.store.postgres.fingerprints import fingerprint_key, known_fingerprint, model_name

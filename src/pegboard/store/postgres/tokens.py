@@ -3,12 +3,12 @@
 import time
 import uuid
 
+from pegboard.model.tokens import KeptToken, Token
 from pegboard.store.access import new_token, read_token, revoked_token
 from pegboard.store.postgres.audit import write_down
 from pegboard.store.postgres.database import Connection, Database, run
 from pegboard.store.postgres.rows import sayable
 from pegboard.store.queries import load
-from pegboard.tokens import KeptToken, Token
 
 SQL = load("postgres", "tokens")
 

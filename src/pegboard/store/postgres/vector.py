@@ -10,7 +10,7 @@ from psycopg.pq import Format
 from psycopg.types import TypeInfo
 
 from pegboard.errors import BoardError
-from pegboard.model import Vector
+from pegboard.model.items import Vector
 
 
 class Sent(bytes):

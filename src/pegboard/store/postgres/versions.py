@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from pegboard.content import ItemFile, Version
-from pegboard.model import Item
+from pegboard.model.content import ItemFile, Version
+from pegboard.model.items import Item
 from pegboard.store.planning import Existing
 from pegboard.store.postgres.database import Connection, run
 from pegboard.store.queries import load

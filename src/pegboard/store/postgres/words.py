@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from pegboard.model import FirstLook, ItemId, LegHit, Spellings, WordHits, WordQuery
+from pegboard.model.items import FirstLook, ItemId, LegHit, Spellings, WordHits, WordQuery
 from pegboard.store import limits
 from pegboard.store.postgres.database import Connection, Database, Row, run
 from pegboard.store.postgres.memory import Memory

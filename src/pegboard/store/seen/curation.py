@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from pegboard.calls import Role
-from pegboard.curation import Curation, Edit, Happening, LooseLink, Tie
-from pegboard.model import Entry, Fingerprint
+from pegboard.model.calls import Role
+from pegboard.model.curation import Edit, Happening, LooseLink, Tie
+from pegboard.model.items import Entry, Fingerprint
+from pegboard.ports.curation import Curation
 from pegboard.store.seen.rights import Rights, of_the_whole
 
 

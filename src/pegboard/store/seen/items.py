@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from pegboard.calls import CensusLine, Change, OnChange
-from pegboard.content import Version, VersionLine
-from pegboard.model import DEFAULT_NAMESPACE, Entry, Fingerprint, Item, ItemId, PutReport
-from pegboard.ports import Items
+from pegboard.model.calls import CensusLine, Change, OnChange
+from pegboard.model.content import Version, VersionLine
+from pegboard.model.items import DEFAULT_NAMESPACE, Entry, Fingerprint, Item, ItemId, PutReport
+from pegboard.ports.items import Items
 from pegboard.store.seen.rights import Rights, of_the_whole
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from pegboard.calls import Role, Server, ServerConfig, ServerState
 from pegboard.errors import NotAllowed
-from pegboard.model import Rejection, SourceRecord
+from pegboard.model.calls import Role, Server, ServerConfig, ServerState
+from pegboard.model.items import Rejection, SourceRecord
 from pegboard.store.seen.rights import Rights, of_the_whole
 
 

@@ -1,6 +1,6 @@
 """Models with the rights of a caller: which there are is for everybody, to choose is not."""
 
-from pegboard.model import Fingerprint, KeptVectors, Model, ModelState
+from pegboard.model.items import Fingerprint, KeptVectors, Model, ModelState
 from pegboard.store.seen.rights import Rights, of_the_whole
 
 

@@ -3,10 +3,10 @@
 import heapq
 from collections.abc import Sequence
 
-from pegboard.calls import Caller, Role
 from pegboard.errors import NotAllowed
-from pegboard.model import Entry, Fingerprint, Item, ItemId
-from pegboard.releases import TEAM, Action, AuditLine, Decision, Offered, Published, Wanted
+from pegboard.model.calls import Caller, Role
+from pegboard.model.items import Entry, Fingerprint, Item, ItemId
+from pegboard.model.releases import TEAM, Action, AuditLine, Decision, Offered, Published, Wanted
 from pegboard.store.seen.rights import Rights, of_the_whole
 
 

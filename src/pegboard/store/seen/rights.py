@@ -9,11 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pegboard.calls import Caller, Role
-from pegboard.curation import Curation
 from pegboard.errors import NotAllowed
-from pegboard.ledger import Ledger
-from pegboard.model import (
+from pegboard.model.calls import Caller, Role
+from pegboard.model.items import (
     CREATED,
     DEFAULT_NAMESPACE,
     PUBLISHED,
@@ -22,9 +20,16 @@ from pegboard.model import (
     ItemId,
     Visibility,
 )
-from pegboard.ports import Index, Items, Models, Store, Tasks
-from pegboard.releases import TEAM, Releases
-from pegboard.runs import Runs
+from pegboard.model.releases import TEAM
+from pegboard.ports.curation import Curation
+from pegboard.ports.index import Index
+from pegboard.ports.items import Items
+from pegboard.ports.ledger import Ledger
+from pegboard.ports.models import Models
+from pegboard.ports.releases import Releases
+from pegboard.ports.runs import Runs
+from pegboard.ports.store import Store
+from pegboard.ports.tasks import Tasks
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pegboard.runs import Run, RunCounts
+from pegboard.model.runs import Run, RunCounts
 from pegboard.store.seen.rights import Rights, of_the_whole
 
 

@@ -3,9 +3,11 @@
 import threading
 from collections.abc import Mapping
 
-from pegboard.calls import Caller
-from pegboard.content import Blob
-from pegboard.ports import Index, Store
+from pegboard.model.calls import Caller
+from pegboard.model.content import Blob
+from pegboard.ports.index import Index
+from pegboard.ports.store import Store
+from pegboard.ports.tokens import Tokens
 from pegboard.store.seen.curation import SeenCuration
 from pegboard.store.seen.items import SeenItems
 from pegboard.store.seen.ledger import SeenLedger
@@ -14,7 +16,6 @@ from pegboard.store.seen.releases import SeenReleases
 from pegboard.store.seen.rights import Rights, Seen, of_the_whole
 from pegboard.store.seen.runs import SeenRuns
 from pegboard.store.seen.tasks import SeenTasks
-from pegboard.tokens import Tokens
 
 TOLD = ("engine", "vectors", "schema", "read_only")
 """What everybody may know of where a board lies."""

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterator, Sequence
 
-from pegboard.model import EmbeddingCounts, EmbeddingStatus, Entry, Fingerprint, Task, Vector
+from pegboard.model.items import EmbeddingCounts, EmbeddingStatus, Entry, Fingerprint, Task, Vector
 from pegboard.store.seen.rights import Rights, of_the_whole
 
 PAGE = 500

@@ -2,7 +2,7 @@
 
 import apsw
 
-from pegboard.releases import AuditLine
+from pegboard.model.releases import AuditLine
 from pegboard.store.queries import load
 from pegboard.store.rows import kept_text
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from pegboard.model import Vector
+from pegboard.model.items import Vector
 
 if TYPE_CHECKING:
     import numpy as np

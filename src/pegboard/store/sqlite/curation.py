@@ -5,9 +5,10 @@ from typing import Any
 
 import apsw
 
-from pegboard.curation import Curation, Edit, Event, Happening, LooseLink, Tie
-from pegboard.model import PUBLISHED, Entry, Fingerprint, ItemId, Kind
-from pegboard.releases import Action, AuditLine
+from pegboard.model.curation import Edit, Event, Happening, LooseLink, Tie
+from pegboard.model.items import PUBLISHED, Entry, Fingerprint, ItemId, Kind
+from pegboard.model.releases import Action, AuditLine
+from pegboard.ports.curation import Curation
 from pegboard.store.editing import Decided, compare, decide
 from pegboard.store.planning import plan_edit
 from pegboard.store.queries import load

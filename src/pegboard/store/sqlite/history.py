@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from pegboard.curation import MOST_EVENTS, Event
+from pegboard.model.curation import MOST_EVENTS, Event
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Value, in_list
 

@@ -6,18 +6,11 @@ from typing import Any
 
 import apsw
 
-from pegboard.calls import CensusLine, Change, OnChange
-from pegboard.content import Version, VersionLine
-from pegboard.curation import Event
-from pegboard.model import (
-    Entry,
-    Fingerprint,
-    Item,
-    ItemId,
-    PutReport,
-    Rejection,
-)
-from pegboard.releases import Action, AuditLine
+from pegboard.model.calls import CensusLine, Change, OnChange
+from pegboard.model.content import Version, VersionLine
+from pegboard.model.curation import Event
+from pegboard.model.items import Entry, Fingerprint, Item, ItemId, PutReport, Rejection
+from pegboard.model.releases import Action, AuditLine
 from pegboard.store.blobs.large_files import AGAIN, LOST, LargeFiles
 from pegboard.store.checking import PublishedVersion
 from pegboard.store.planning import (

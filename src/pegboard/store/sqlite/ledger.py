@@ -3,9 +3,9 @@
 import time
 from collections.abc import Sequence
 
-from pegboard.calls import Health, Server, ServerConfig, ServerState
-from pegboard.curation import Event
-from pegboard.model import Rejection, SourceRecord
+from pegboard.model.calls import Health, Server, ServerConfig, ServerState
+from pegboard.model.curation import Event
+from pegboard.model.items import Rejection, SourceRecord
 from pegboard.store.queries import load
 from pegboard.store.servers import config_from, config_text
 from pegboard.store.sqlite.database import Database, Value, in_list

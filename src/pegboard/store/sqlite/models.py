@@ -3,7 +3,7 @@
 import json
 
 from pegboard.errors import BoardCorrupt
-from pegboard.model import Fingerprint, KeptVectors, Model, ModelSpec, ModelState
+from pegboard.model.items import Fingerprint, KeptVectors, Model, ModelSpec, ModelState
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Value
 from pegboard.store.sqlite.tasks import adopt, fingerprint_key, model_name

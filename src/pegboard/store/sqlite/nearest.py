@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from pegboard.model import Vector
+from pegboard.model.items import Vector
 from pegboard.store.queries import load
 from pegboard.store.sqlite.codes import Codes, Near, Question, counts_bits, no_codes, with_more
 from pegboard.store.sqlite.database import Database, Row, Value, in_list

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pegboard.releases import MOST_CHOICES, Offer, Offered, Wanted
+from pegboard.model.releases import MOST_CHOICES, Offer, Offered, Wanted
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Value, in_list
 from pegboard.store.sqlite.rows import READER

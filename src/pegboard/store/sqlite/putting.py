@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import apsw
 
-from pegboard.model import Drift, EmbeddingStatus, Entry, Fingerprint, Item
+from pegboard.model.items import Drift, EmbeddingStatus, Entry, Fingerprint, Item
 from pegboard.store.planning import Existing, Plan, plan_put, planned_status
 from pegboard.store.queries import load
 from pegboard.store.rows import readable

@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pegboard.content import Json, Link, Permission
-from pegboard.model import Item
+from pegboard.model.content import Json, Link, Permission
+from pegboard.model.items import Item
 from pegboard.store.rows import LISTS, OBJECTS, RECORDS, Reader, plain_values, record_of
 from pegboard.store.sqlite.database import Value
 

@@ -2,7 +2,7 @@
 
 import time
 
-from pegboard.runs import (
+from pegboard.model.runs import (
     FEWEST_RUNS,
     KEPT_SECONDS,
     MOST_CALLERS,

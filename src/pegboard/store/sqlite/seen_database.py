@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import apsw
 
-from pegboard.calls import Caller
 from pegboard.errors import NotAllowed
-from pegboard.model import DEFAULT_NAMESPACE
+from pegboard.model.calls import Caller
+from pegboard.model.items import DEFAULT_NAMESPACE
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, in_list
 

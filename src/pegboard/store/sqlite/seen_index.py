@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from pegboard.model import Entry, Filters, Fingerprint, LegHit, Vector
+from pegboard.model.items import Entry, Filters, Fingerprint, LegHit, Vector
 from pegboard.store.sqlite.database import Database, Value, in_list
 from pegboard.store.sqlite.index import SqliteIndex
 from pegboard.store.sqlite.nearest import Ask, Nearest

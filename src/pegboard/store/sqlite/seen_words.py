@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pegboard.model import WordQuery
+from pegboard.model.items import WordQuery
 from pegboard.store import limits
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Row, Value, in_list

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import apsw
 
-from pegboard.calls import Caller
-from pegboard.content import Blob
-from pegboard.ports import Store
+from pegboard.model.calls import Caller
+from pegboard.model.content import Blob
+from pegboard.ports.store import Store
 from pegboard.store.blobs.folder import FolderBlobs
 from pegboard.store.blobs.large_files import LargeFiles
 from pegboard.store.blobs.storage import Blobs

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pegboard.model import Entry, Item
+from pegboard.model.items import Entry, Item
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Params
 from pegboard.store.sqlite.rows import READER

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from pegboard.model import EmbeddingCounts, Entry, Fingerprint, Task, Vector
+from pegboard.model.items import EmbeddingCounts, Entry, Fingerprint, Task, Vector
 from pegboard.store.hanging import ENOUGH, LATELY, a_second, by_task
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Params, Row, Value

@@ -2,12 +2,12 @@
 
 import time
 
+from pegboard.model.tokens import KeptToken, Token
 from pegboard.store.access import new_token, read_token, revoked_token
 from pegboard.store.queries import load
 from pegboard.store.rows import kept_text
 from pegboard.store.sqlite.audit import write_down
 from pegboard.store.sqlite.database import Database, Value, in_list
-from pegboard.tokens import KeptToken, Token
 
 SQL = load("sqlite", "tokens")
 

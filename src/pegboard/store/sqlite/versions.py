@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import apsw
 
-from pegboard.content import ItemFile, Version
-from pegboard.model import Item
+from pegboard.model.content import ItemFile, Version
+from pegboard.model.items import Item
 from pegboard.store.planning import Existing
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Value

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import apsw
 
-from pegboard.model import Item, ItemId, LegHit, Visibility, WordHits, WordQuery
+from pegboard.model.items import Item, ItemId, LegHit, Visibility, WordHits, WordQuery
 from pegboard.store import limits
 from pegboard.store.planning import spelled_words
 from pegboard.store.queries import load

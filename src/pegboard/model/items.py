@@ -11,13 +11,13 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple, NewType
 
-from pegboard.content import EMPTY, ItemFile, Json, Link, Permission, Signature, Version
-from pegboard.vectors import Fingerprint as Fingerprint
-from pegboard.vectors import KeptVectors as KeptVectors
-from pegboard.vectors import Model as Model
-from pegboard.vectors import ModelSpec as ModelSpec
-from pegboard.vectors import ModelState as ModelState
-from pegboard.vectors import Vector as Vector
+from pegboard.model.content import EMPTY, ItemFile, Json, Link, Permission, Signature, Version
+from pegboard.model.vectors import Fingerprint as Fingerprint
+from pegboard.model.vectors import KeptVectors as KeptVectors
+from pegboard.model.vectors import Model as Model
+from pegboard.model.vectors import ModelSpec as ModelSpec
+from pegboard.model.vectors import ModelState as ModelState
+from pegboard.model.vectors import Vector as Vector
 
 ItemId = NewType("ItemId", str)
 """Where an item hangs: `source:category:name`, unique in its namespace."""

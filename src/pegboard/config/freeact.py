@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from pegboard.aliases import switch
-from pegboard.config import Layer, build, parsed
-from pegboard.settings import Settings
+from pegboard.config.aliases import switch
+from pegboard.config.loading import Layer, build, parsed
+from pegboard.config.settings import Settings
 
 
 class PytoolsPlace(NamedTuple):

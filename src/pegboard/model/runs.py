@@ -1,10 +1,9 @@
 """What the board remembers of runs: how each ended, never what it was given or gave back."""
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from pegboard.calls import Outcome
-from pegboard.model import ItemId
+from pegboard.model.calls import Outcome
+from pegboard.model.items import ItemId
 
 KEPT_SECONDS = 90 * 86_400.0
 """So long a run is remembered."""
@@ -42,31 +41,3 @@ class RunCounts(NamedTuple):
     """The mean of those that went well; None if none did."""
     median: float | None = None
     """How long the latest of those took, one half of them at most."""
-
-
-class Runs(Protocol):
-    """Apart from the items: what is recorded here changes nothing of an item but how often it is
-    said to go well."""
-
-    def record(self, run: Run) -> None:
-        """Remember it, if its item is still there, and forget a few that are too old.
-
-        With it `success_rate` and `counted_runs` of the item are made anew: from the last
-        `MOST_OF_A_CALLER` telling runs of each caller, but for the item's author; the rate is
-        unknown while these are fewer than `FEWEST_RUNS`.
-
-        Where callers have rights of their own, a run is theirs, whatever it says.
-        """
-        ...
-
-    def recent(
-        self, item_id: str | None = None, namespace: str | None = None, limit: int = 20
-    ) -> Sequence[Run]:
-        """Newest first, of one item or of all, also of what was removed."""
-        ...
-
-    def counts(self, item_id: str | None = None, namespace: str | None = None) -> RunCounts: ...
-
-    def prune(self, before: float) -> int:
-        """Forget all that ended before; says how many. A little at a time: nobody has to wait."""
-        ...

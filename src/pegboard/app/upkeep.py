@@ -18,12 +18,13 @@ from pegboard.board.sync import Gate
 from pegboard.board.trust import Trust
 from pegboard.board.upstream import Upstream
 from pegboard.board.worker import Worker
-from pegboard.calls import Caller, Role, Server, ServerConfig
-from pegboard.config import Tier, sealing_of, worker_settings
-from pegboard.content import Blob
+from pegboard.config.loading import Tier, sealing_of, worker_settings
+from pegboard.config.settings import Settings
 from pegboard.errors import NotAllowed, UsageError
 from pegboard.gate.admission import admit
-from pegboard.model import (
+from pegboard.model.calls import Caller, Role, Server, ServerConfig
+from pegboard.model.content import Blob
+from pegboard.model.items import (
     DEFAULT_NAMESPACE,
     PUBLISHED,
     Entry,
@@ -32,8 +33,8 @@ from pegboard.model import (
     Rejection,
     SourceRecord,
 )
-from pegboard.ports import Progress, Source, Store
-from pegboard.settings import Settings
+from pegboard.ports.stages import Progress, Source
+from pegboard.ports.store import Store
 from pegboard.store.seen.rights import of_the_whole
 
 if TYPE_CHECKING:

@@ -5,14 +5,14 @@ from typing import NamedTuple
 
 import psycopg
 
-from pegboard.app import Pegboard, located, quiet
+from pegboard.app.pegboard import Pegboard, located, quiet
 from pegboard.board.kiwi import SOURCE
 from pegboard.board.kiwi_vectors import Vouched
 from pegboard.board.migrating import Migrating, MigrationReport
 from pegboard.errors import BoardError, BoardTooNew, ModelUnavailable, UsageError
 from pegboard.gate.admission import NAMESPACE_RULE, admit, is_namespace
-from pegboard.model import DEFAULT_NAMESPACE, Fingerprint
-from pegboard.ports import Progress
+from pegboard.model.items import DEFAULT_NAMESPACE, Fingerprint
+from pegboard.ports.stages import Progress
 from pegboard.store.opening import is_address
 from pegboard.store.postgres.inspecting import DatabaseStatus, inspect
 from pegboard.store.postgres.kiwi import KiwiBoard

@@ -6,19 +6,19 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pegboard.config import Tier, keyring_folder, user_config_file
-from pegboard.model import Entry, Item, ToolType
-from pegboard.settings import DECISIONS, RunSettings, Settings
+from pegboard.config.loading import Tier, keyring_folder, user_config_file
+from pegboard.config.settings import DECISIONS, RunSettings, Settings
+from pegboard.model.items import Entry, Item, ToolType
 
 if TYPE_CHECKING:
     from pegboard.board.run import Running
     from pegboard.board.upstream import Upstream
-    from pegboard.calls import ServerState
     from pegboard.execute.job import Executor, Limits
     from pegboard.execute.policy import Rules
     from pegboard.execute.process import Processes
     from pegboard.execute.sessions import Sessions
-    from pegboard.ports import Store
+    from pegboard.model.calls import ServerState
+    from pegboard.ports.store import Store
 
 _BESIDE = ("-wal", "-shm", "-journal", "-files")
 """How names of files end that belong to a board, after the board's own."""

@@ -5,18 +5,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from pegboard.answers import Answer
-from pegboard.app import Pegboard, quiet
+from pegboard.app.pegboard import Pegboard, quiet
 from pegboard.board import evaluate as measures
 from pegboard.board.evaluate import EVALUATED, EvalQuery, Filled
 from pegboard.board.sweep import Bench
 from pegboard.board.sweep import sweep as look_for_better
-from pegboard.calls import CensusLine
-from pegboard.config import find_settings
+from pegboard.config.loading import find_settings
+from pegboard.config.settings import Settings
 from pegboard.errors import UsageError
-from pegboard.model import Filters
-from pegboard.ports import Progress
-from pegboard.settings import Settings
+from pegboard.model.answers import Answer
+from pegboard.model.calls import CensusLine
+from pegboard.model.items import Filters
+from pegboard.ports.stages import Progress
 from pegboard.store.opening import open_store, scratch_beside
 
 __all__ = ["evaluate", "evaluate_as_is", "evaluation_board", "scratch_beside", "sweep"]

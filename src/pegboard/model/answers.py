@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from pegboard.model import ItemId, Kind, MatchType
+from pegboard.model.items import ItemId, Kind, MatchType
 
 
 class Place(NamedTuple):

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from pegboard.aliases import GATEWAY, INSECURE, REGISTRY_TOKEN, TOKEN, switch
+from pegboard.config.aliases import GATEWAY, INSECURE, REGISTRY_TOKEN, TOKEN, switch
 from pegboard.errors import ConfigError, UsageError
 
 BOARD = "PEGBOARD_BOARD"

@@ -10,8 +10,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
-from pegboard.content import Json
-from pegboard.model import DEFAULT_NAMESPACE, Entry
+from pegboard.model.content import Json
+from pegboard.model.items import DEFAULT_NAMESPACE, Entry
 
 TEAM = "@"
 """With this before it, the name of a namespace is an owner: all of its authors."""

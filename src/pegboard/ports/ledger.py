@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from pegboard.calls import Server, ServerConfig, ServerState
-from pegboard.model import Rejection, SourceRecord
+from pegboard.model.calls import Server, ServerConfig, ServerState
+from pegboard.model.items import Rejection, SourceRecord
 
 
 class Ledger(Protocol):

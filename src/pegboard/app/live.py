@@ -6,12 +6,12 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from pegboard.app import Pegboard
+from pegboard.app.pegboard import Pegboard
 from pegboard.board.keeping import Keeping
 from pegboard.board.sync import SyncReport
+from pegboard.config.freeact import PytoolsPlace
 from pegboard.errors import BoardCorrupt, BoardReadOnly
-from pegboard.freeact import PytoolsPlace
-from pegboard.model import SourceRecord
+from pegboard.model.items import SourceRecord
 from pegboard.store.opening import open_store
 
 log = logging.getLogger(__name__)

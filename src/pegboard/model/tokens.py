@@ -1,9 +1,8 @@
 """The tokens of a board: by whom it may be asked over the network, and as what."""
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from pegboard.calls import Caller, Role
+from pegboard.model.calls import Caller, Role
 
 
 class Token(NamedTuple):
@@ -33,28 +32,3 @@ class KeptToken(NamedTuple):
     token: Token
     digest: bytes
     """SHA-256 of its secret."""
-
-
-class Tokens(Protocol):
-    """For the owner of the board alone, and for what speaks for the owner.
-
-    Which come and go, and by whom, is in the audit log.
-    """
-
-    def add(self, kept: KeptToken, by: str = "") -> bool:
-        """False if there is one of this name or id, whatever has become of it."""
-        ...
-
-    def find(self, token_id: str) -> KeptToken | None: ...
-
-    def listed(self) -> Sequence[Token]:
-        """All there are, expired ones too, in the order of their names."""
-        ...
-
-    def remove(self, token_id: str, by: str = "") -> None:
-        """It is never good again; nothing happens if there is none."""
-        ...
-
-    def used(self, token_id: str, at: float) -> None:
-        """Note that it was brought then, unless a later time is noted."""
-        ...

@@ -11,16 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import platformdirs
 
-from pegboard.aliases import ALIASES, NO_SETTINGS, aliased
 from pegboard.board.find import FindSettings
 from pegboard.board.worker import WorkerSettings
-from pegboard.embed.choose import make_embedder
-from pegboard.errors import ConfigError
-from pegboard.model import ModelSpec
-from pegboard.ports import Embedder
-from pegboard.search.boosts import BoostSettings
-from pegboard.search.fusion import FusionSettings, Method
-from pegboard.settings import (
+from pegboard.config.aliases import ALIASES, NO_SETTINGS, aliased
+from pegboard.config.settings import (
     SIGNATURES,
     BlobSettings,
     EmbedSettings,
@@ -34,6 +28,12 @@ from pegboard.settings import (
     SyncSettings,
     TrustSettings,
 )
+from pegboard.embed.choose import make_embedder
+from pegboard.errors import ConfigError
+from pegboard.model.items import ModelSpec
+from pegboard.ports.stages import Embedder
+from pegboard.search.boosts import BoostSettings
+from pegboard.search.fusion import FusionSettings, Method
 from pegboard.store.blobs.opening import NO_PLACE, BlobPlace
 from pegboard.store.opening import is_address
 

@@ -7,7 +7,7 @@ from typing import Any
 import platformdirs
 
 from pegboard.embed.choose import PROVIDERS
-from pegboard.model import ModelSpec
+from pegboard.model.items import ModelSpec
 
 SIGNATURES = ("require", "warn", "off")
 """What a board asks of signatures, the strictest first."""

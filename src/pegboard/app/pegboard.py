@@ -8,8 +8,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from pegboard import runners
-from pegboard.answers import Answer, Hit
+from pegboard.app import runners
+from pegboard.app.upkeep import Upkeep, quiet
 from pegboard.board.bounds import bounded, place_for, recent_runs, refuse_nonsense
 from pegboard.board.curate import Curating
 from pegboard.board.find import Ask, find
@@ -17,8 +17,9 @@ from pegboard.board.models import BoardModels
 from pegboard.board.patience import Beside, Patience
 from pegboard.board.trust import Files, Trust
 from pegboard.board.upstream import BOARDS_ABOVE, Upstream
-from pegboard.calls import OWNER, Asker, Caller, CallResult, CensusLine, OnChange, OnProgress
-from pegboard.config import (
+from pegboard.config.freeact import PytoolsPlace, pytools_place
+from pegboard.config.gateway import GatewayPlace, gateway_place, registry_gateway
+from pegboard.config.loading import (
     Located,
     Tier,
     allowed_file,
@@ -29,17 +30,17 @@ from pegboard.config import (
     sealing_of,
     user_config_file,
 )
-from pegboard.content import Json
+from pegboard.config.settings import Settings
 from pegboard.errors import BoardReadOnly, KeyUnusable
-from pegboard.freeact import PytoolsPlace, pytools_place
-from pegboard.gateway import GatewayPlace, gateway_place, registry_gateway
-from pegboard.model import Entry, Filters, Item, Mode
-from pegboard.ports import Embedder, Store
-from pegboard.settings import Settings
+from pegboard.model.answers import Answer, Hit
+from pegboard.model.calls import OWNER, Asker, Caller, CallResult, CensusLine, OnChange, OnProgress
+from pegboard.model.content import Json
+from pegboard.model.items import Entry, Filters, Item, Mode
+from pegboard.ports.stages import Embedder
+from pegboard.ports.store import Store
 from pegboard.sources import mcp_config
 from pegboard.store.blobs.opening import open_blobs
 from pegboard.store.opening import open_store
-from pegboard.upkeep import Upkeep, quiet
 
 __all__ = ["Pegboard", "located", "located_pytools", "quiet"]
 
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from pegboard.board.create import Created, Draft
     from pegboard.board.releasing import Releasing
     from pegboard.board.run import Call, Running
-    from pegboard.runs import Run
+    from pegboard.model.runs import Run
 
 SEARCH_THREADS = 4
 """So many searches may look up meaning at the same time."""

@@ -82,7 +82,7 @@ class Link(NamedTuple):
     target: str
     """An id, `category__name` or name, as it was written."""
     range: str = ""
-    """Which versions will do (`pegboard.semver`); empty for any."""
+    """Which versions will do (`pegboard.formats.semver`); empty for any."""
 
 
 class Access(StrEnum):

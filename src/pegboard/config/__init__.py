@@ -1,0 +1,1 @@
+"""Settings: what can be set, and what holds here."""

@@ -1,0 +1,1 @@
+"""Notations that others defined, read strictly and written in one way."""

@@ -1,0 +1,1 @@
+"""The words as values: what passes from one stage to another, and cannot be changed."""
