@@ -21,13 +21,13 @@ def main() -> None:
         if name in found:
             fill(HERE / "README.md", name, [commit(found[name]), "", *lines(found[name])])
     if "context_cost" in found:
-        page = HERE.parent / "docs" / "mcp.md"
+        page = HERE.parent / "docs" / "how-to" / "mcp.md"
         fill(page, "context_cost", ["", *context_rows(found["context_cost"]), ""])
     if "postgres_scale" in found:
-        page = HERE.parent / "docs" / "scale.md"
+        page = HERE.parent / "docs" / "explanation" / "scale.md"
         fill(page, "postgres_scale", ["", *postgres_scale(found["postgres_scale"]), ""])
     if "serve_load" in found:
-        page = HERE.parent / "docs" / "serve.md"
+        page = HERE.parent / "docs" / "how-to" / "serve.md"
         fill(page, "serve_load", ["", *served_rows(found["serve_load"]), ""])
     fill(HERE.parent / "README.md", "summary", summary(found))
 

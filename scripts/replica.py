@@ -1,4 +1,4 @@
-"""Start a PostgreSQL and a streaming replica of it here, and prove what docs/scale.md says of them.
+"""Start a PostgreSQL and a streaming replica of it here, and prove what docs/explanation/scale.md says of them.
 
     python scripts/replica.py
 
@@ -58,7 +58,7 @@ SETTINGS = Settings(embed=EmbedSettings(provider="test", dimension=384))
 
 
 class Failed(Exception):
-    """Something is not as docs/scale.md says."""
+    """Something is not as docs/explanation/scale.md says."""
 
 
 class Pair(NamedTuple):

@@ -13,8 +13,8 @@ from pegboard.config.loading import env_name, known_settings
 from pegboard.errors import EXIT_CODES, EXIT_INTERRUPTED
 
 ROOT = Path(__file__).parent.parent
-COMMANDS = (ROOT / "docs" / "commands.md").read_text("utf-8")
-SETTINGS = (ROOT / "docs" / "settings.md").read_text("utf-8")
+COMMANDS = (ROOT / "docs" / "reference" / "commands.md").read_text("utf-8")
+SETTINGS = (ROOT / "docs" / "reference" / "settings.md").read_text("utf-8")
 README = (ROOT / "README.md").read_text("utf-8")
 
 
@@ -39,7 +39,7 @@ ALL = leaf_commands(cli, "pegboard")
 @pytest.mark.parametrize(("name", "command"), ALL, ids=[name for name, _ in ALL])
 def test_every_command_and_its_options_are_in_the_reference(name, command):
     row = next((line for line in COMMANDS.splitlines() if line.startswith(f"| `{name}")), None)
-    assert row, f"docs/commands.md has no row for {name}"
+    assert row, f"docs/reference/commands.md has no row for {name}"
     for option in command.params:
         if isinstance(option, click.Option) and option.name not in EVERYWHERE:
             assert f"`{option.opts[0]}" in row, f"{name} {option.opts[0]} is not in its row"
@@ -67,10 +67,34 @@ def test_every_exit_code_is_documented():
     assert documented >= {0, 1, EXIT_INTERRUPTED, *EXIT_CODES.values()}
 
 
-def test_links_in_the_documents_lead_somewhere():
-    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
-        for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text("utf-8")):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+
+
+def anchors(page: Path) -> set[str]:
+    """What a link behind a # can lead to, by the rules of those who show Markdown."""
+    text = re.sub(r"^(`{3,}).*?^\1$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_in_the_documents_lead_somewhere(page):
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", page.read_text("utf-8")):
+        if re.match("https?:", target):
+            continue
+        there = page.parent / target if target else page
+        assert there.exists(), f"{page.name} links to {target}"
+        assert not anchor or anchor in anchors(there), f"{page.name} links to {target}#{anchor}"
+
+
+def test_every_page_is_in_the_index():
+    index = (ROOT / "docs" / "README.md").read_text("utf-8")
+    for page in (ROOT / "docs").rglob("*.md"):
+        name = page.relative_to(ROOT / "docs").as_posix()
+        assert name == "README.md" or name.startswith("decisions/") or f"]({name})" in index, name
 
 
 def transcripts() -> list[tuple[str, list[str]]]:

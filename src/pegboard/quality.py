@@ -1,6 +1,6 @@
 """How good an item is, as far as a board can tell, and what of it counts in a search.
 
-The formulas: docs/quality.md.
+The formulas: docs/explanation/quality.md.
 """
 
 from pegboard.model.items import Entry, Item, Kind

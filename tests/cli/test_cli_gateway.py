@@ -20,7 +20,7 @@ from pegboard.cli.gateways import AT_GATEWAYS, ONLY_HERE, leaves, reason
 from pegboard.cli.main import cli
 
 LEAVES = dict(leaves(cli))
-DOCUMENT = Path(__file__).parents[2] / "docs" / "gateway.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "how-to" / "gateway.md"
 PETS = {
     "openapi": "3.0.0",
     "info": {"title": "Pets", "version": "1"},
@@ -561,7 +561,7 @@ def test_every_command_is_in_one_of_the_two_tables():
 def test_both_tables_are_in_the_documents():
     told = DOCUMENT.read_text("utf-8")
     for name in (*AT_GATEWAYS, *ONLY_HERE):
-        assert re.search(rf"`{name}( --as-is)?`", told), f"docs/gateway.md says nothing of {name}"
+        assert re.search(rf"`{name}( --as-is)?`", told), f"docs/how-to/gateway.md says nothing of {name}"
 
 
 @pytest.mark.parametrize("name", sorted(set(LEAVES) - AT_GATEWAYS))

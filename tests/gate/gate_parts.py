@@ -59,7 +59,7 @@ def refused(form, text, name="release", **fields):
 
 def example_in(page, language):
     """The first fenced block of this language in a page of the documentation."""
-    text = (DOCS / page).read_text("utf-8")
+    text = (DOCS / "reference" / page).read_text("utf-8")
     found = re.search(rf"^(`{{3,}}){language}\n(.*?)^\1$", text, re.MULTILINE | re.DOTALL)
     assert found, f"{page} has no block of {language}"
     return found.group(2)

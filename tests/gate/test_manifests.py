@@ -423,7 +423,7 @@ def test_pegboard_schema_prints_it():
 
 @pytest.mark.parametrize("tool_type", CONFIGS)
 def test_the_documentation_names_what_each_type_takes(tool_type):
-    lines = (DOCS / "manifest.md").read_text("utf-8").splitlines()
+    lines = (DOCS / "reference" / "manifest.md").read_text("utf-8").splitlines()
     row = next(line for line in lines if line.startswith(f"| `{tool_type}` |"))
     for key in SCHEMA["$defs"][tool_type]["properties"]:
         assert f"`{key}`" in row

@@ -75,7 +75,7 @@ PEGS = (
 
 
 def sees(caller: Caller, peg: Peg) -> bool:
-    """The table of docs/rights.md."""
+    """The table of docs/explanation/rights.md."""
     member = peg.namespace in caller.namespaces and bool(caller.subject)
     if not member and peg.namespace != "public":
         return False

@@ -436,7 +436,7 @@ def test_a_relationship_tells_nobody_of_an_entry_they_may_not_see(postgres_store
 
 
 def test_every_statement_of_the_page_runs(postgres_store, sql):
-    page = (Path(__file__).parents[2] / "docs" / "sql.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "sql.md").read_text("utf-8")
     blocks = re.findall(r"^```sql\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     statements = [each for block in blocks for each in block.split(";\n") if each.strip()]
     assert len(statements) >= 10
@@ -445,6 +445,6 @@ def test_every_statement_of_the_page_runs(postgres_store, sql):
 
 
 def test_the_page_names_all_there_is(sql):
-    page = (Path(__file__).parents[2] / "docs" / "sql.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "sql.md").read_text("utf-8")
     for name in [*COLUMNS, *WITH_COLUMNS_OF_OLD]:
         assert f"`{name}`" in page

@@ -1,4 +1,4 @@
-"""A streaming replica, as docs/scale.md has it; and that any table can be spread by its tenant."""
+"""A streaming replica, as docs/explanation/scale.md has it; and that any table can be spread by its tenant."""
 
 import time
 from types import SimpleNamespace

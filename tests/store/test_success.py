@@ -174,7 +174,7 @@ def test_of_very_many_callers_it_looks_at_some_and_is_quick_about_it(sqlite_stor
 
 
 def test_no_caller_sets_the_figures_and_making_them_anew_changes_nothing(tenants):
-    """Who may call the function, and that it tells only the truth: docs/rights.md."""
+    """Who may call the function, and that it tells only the truth: docs/explanation/rights.md."""
     from rights_parts import ALICE, ANON
 
     with closing(psycopg.connect(tenants, autocommit=True)) as owner:

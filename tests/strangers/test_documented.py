@@ -1,4 +1,4 @@
-"""What docs/clients.md shows does what it says."""
+"""What docs/how-to/clients.md shows does what it says."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from pegboard import Pegboard
 from pegboard.sources.mcp_config import read_file
 from real_servers import clock
 
-PAGE = (Path(__file__).parents[2] / "docs" / "clients.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "clients.md").read_text("utf-8")
 
 
 def blocks(language):

@@ -59,7 +59,7 @@ def _in_the_way(place: str, error: psycopg.Error) -> BoardError:
     return BoardError(
         f"{place} has tables of its own where the board's would be ({error.diag.message_primary})",
         "give the board a schema of its own, with ?options=-csearch_path%3Dpegboard,public in its "
-        "address, or move the others: ALTER TABLE ... SET SCHEMA kiwi; see docs/kiwi.md",
+        "address, or move the others: ALTER TABLE ... SET SCHEMA kiwi; see docs/how-to/kiwi.md",
     )
 
 

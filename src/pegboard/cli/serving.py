@@ -42,7 +42,7 @@ def mcp(
 ) -> None:
     """Serve the board to an agent, over MCP on standard input and output.
 
-    A client starts this itself; docs/clients.md shows how to tell it. Sources are synced and
+    A client starts this itself; docs/how-to/clients.md shows how to tell it. Sources are synced and
     watched, and what is new is embedded, in the background: searches work at once.
 
     --profile pytools takes the place of freeact's search server and reads its PYTOOLS_ variables.

@@ -1,7 +1,7 @@
 """What an item asks to be allowed, in a form that executors can hold it to.
 
 A scope that could be read in two ways is refused: what is written here is granted later, by
-another program, to the letter. `docs/directives.md` has the grammar.
+another program, to the letter. `docs/reference/directives.md` has the grammar.
 """
 
 import re

@@ -15,7 +15,7 @@ from pegboard.serve.http.problems import OTHERS, STATUS, problem, status_of
 from pegboard.serve.http.routes import ROUTES
 from pegboard.serve.http.shapes import Record, Shapes
 
-DOCS = (Path(__file__).parents[3] / "docs" / "http.md").read_text("utf-8")
+DOCS = (Path(__file__).parents[3] / "docs" / "reference" / "http.md").read_text("utf-8")
 DOCUMENT = document(ROUTES)
 
 

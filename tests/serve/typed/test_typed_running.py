@@ -20,7 +20,7 @@ from making import until
 from pegboard.app.pegboard import Pegboard
 
 DEMO = Path(__file__).parents[3] / "demo"
-DOCS = Path(__file__).parents[3] / "docs" / "typed-clients.md"
+DOCS = Path(__file__).parents[3] / "docs" / "how-to" / "typed-clients.md"
 TOOLS = {
     "odd/explode": 'raise ValueError("it exploded")',
     "odd/nothing": "return None",

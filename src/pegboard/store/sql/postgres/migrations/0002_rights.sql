@@ -1,4 +1,4 @@
--- Who may see and change what, for whoever comes as `anon` or `authenticated`: docs/rights.md. The owner of the
+-- Who may see and change what, for whoever comes as `anon` or `authenticated`: docs/explanation/rights.md. The owner of the
 -- tables is not bound by any of this. Nothing here fails, or does harm, when it is run again, if 0007 follows.
 
 DO $$

@@ -1,4 +1,4 @@
--- Who may see and change what 0005 has brought, for whoever comes as `anon` or `authenticated`: docs/rights.md. It goes on
+-- Who may see and change what 0005 has brought, for whoever comes as `anon` or `authenticated`: docs/explanation/rights.md. It goes on
 -- with 0002: nothing here fails, or does harm, when both are run again, one after the other.
 
 -- Lists of such objects as Python's reader takes; see readable_object.

@@ -19,7 +19,7 @@ CREATE TABLE item_runs (
 CREATE INDEX item_runs_item ON item_runs (item_id, at, key);
 CREATE INDEX item_runs_at ON item_runs (at, key);
 
--- Who may see and change it: docs/rights.md.
+-- Who may see and change it: docs/explanation/rights.md.
 
 ALTER TABLE item_runs ENABLE ROW LEVEL SECURITY;
 REVOKE ALL ON item_runs FROM PUBLIC, anon, authenticated, service_role;

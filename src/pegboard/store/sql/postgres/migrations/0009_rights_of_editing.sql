@@ -1,4 +1,4 @@
--- Tags that people give, and who may: docs/rights.md. What the source says is kept beside them, and only there. It goes on
+-- Tags that people give, and who may: docs/explanation/rights.md. What the source says is kept beside them, and only there. It goes on
 -- with 0002 and 0007: nothing here fails, or does harm, when all three are run again, one after the other.
 
 ALTER TABLE items

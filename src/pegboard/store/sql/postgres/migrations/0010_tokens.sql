@@ -12,7 +12,7 @@ CREATE TABLE board_tokens (
   used_at timestamptz
 );
 
--- Neither names nor hashes are for callers: docs/rights.md. They have no right to the table, and if a later hand gives
+-- Neither names nor hashes are for callers: docs/explanation/rights.md. They have no right to the table, and if a later hand gives
 -- them one, the policy still shows them no row.
 ALTER TABLE board_tokens ENABLE ROW LEVEL SECURITY;
 REVOKE ALL ON board_tokens FROM PUBLIC, anon, authenticated, service_role;

@@ -1,4 +1,4 @@
--- Who may see and change what 0012 has brought, for whoever comes as `anon` or `authenticated`: docs/rights.md. It goes on
+-- Who may see and change what 0012 has brought, for whoever comes as `anon` or `authenticated`: docs/explanation/rights.md. It goes on
 -- with 0002, 0007 and 0009: nothing here fails, or does harm, when all four are run again, one after the other.
 
 -- What was decided is for admins to read, and the database does not know who is one: Pegboard asks for them. Nobody adds

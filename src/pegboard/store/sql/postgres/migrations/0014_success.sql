@@ -1,4 +1,4 @@
--- How often runs went well, on the item's row: docs/quality.md.
+-- How often runs went well, on the item's row: docs/explanation/quality.md.
 
 ALTER TABLE items ADD COLUMN counted_runs integer NOT NULL DEFAULT 0; -- how many its success_rate was made of
 
