@@ -21,6 +21,8 @@ from urllib.parse import quote
 
 NOBODY = 65534
 START_SECONDS = 60
+MEMORY = Path("/dev/shm")
+ENOUGH_MEMORY = 4 << 30
 QUICK = {
     "fsync": "off",
     "synchronous_commit": "off",
@@ -31,6 +33,12 @@ QUICK = {
 }
 """For data that nobody will miss. With `synchronous_commit` on, a server that is killed loses
 nothing all the same; only a computer that goes down would."""
+
+SMALL = QUICK | {"shared_buffers": "64MB", "max_wal_size": "128MB"}
+"""For many small databases one after another."""
+
+LASTING = SMALL | {"synchronous_commit": "on"}
+"""What is committed stays, if the server is killed."""
 
 
 def package() -> Path:
@@ -48,12 +56,17 @@ class TrialPostgres:
         settings: Mapping[str, str] = QUICK,
         port: int = 5432,
         beside: "TrialPostgres | None" = None,
+        in_memory: bool = False,
     ) -> None:
-        """With the programs of `beside`, if there is one: it must outlive this one."""
+        """With the programs of `beside`, if there is one: it must outlive this one.
+
+        With its data `in_memory`, if the machine has enough of it.
+        """
         # Not below the usual temporary folder of a test: a socket's path must be short, and another
         # user must be able to get there.
         self.folder = Path(tempfile.mkdtemp(prefix="pegboard-pg-", dir="/tmp"))
-        self.data = self.folder / "data"
+        self.folders = [self.folder, *_memory(in_memory)]
+        self.data = self.folders[-1] / "data"
         self.log = self.folder / "log"
         self.port = port
         self.settings = dict(settings)
@@ -62,16 +75,20 @@ class TrialPostgres:
         if os.geteuid() == 0:
             self._user = NOBODY
             self.home = beside.home if beside else self._copied()
-            self.folder.chmod(0o755)
-            os.chown(self.folder, NOBODY, NOBODY)
+            for folder in self.folders:
+                folder.chmod(0o755)
+                os.chown(folder, NOBODY, NOBODY)
 
     def _copied(self) -> Path:
         """The programs, where anybody may run them."""
         home = self.folder / package().name
         libraries = f"{package().name}.libs"  # found by their place beside the package
         unused = shutil.ignore_patterns("include")
-        shutil.copytree(package(), home, symlinks=True, ignore=unused)
-        shutil.copytree(package().with_name(libraries), self.folder / libraries)
+        for source, place in (
+            (package(), home),
+            (package().with_name(libraries), self.folder / libraries),
+        ):
+            shutil.copytree(source, place, symlinks=True, ignore=unused, copy_function=_link)
         return home
 
     def create(self) -> None:
@@ -97,7 +114,8 @@ class TrialPostgres:
     def remove(self) -> None:
         if (self.data / "postmaster.pid").exists():
             self.stop("immediate")
-        shutil.rmtree(self.folder, ignore_errors=True)
+        for folder in self.folders:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def url(self, database: str = "postgres", user: str = "postgres") -> str:
         host = quote(str(self.folder), safe="")
@@ -125,6 +143,21 @@ class TrialPostgres:
             told = self.log.read_text("utf-8", "replace")[-2000:] if self.log.exists() else ""
             raise RuntimeError(f"{program} ended with {done.returncode}\n{done.stdout}\n{told}")
         return done.stdout or ""
+
+
+def _memory(wanted: bool) -> list[Path]:
+    """A new folder in memory, if it is wanted and there is room."""
+    if wanted and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= ENOUGH_MEMORY:
+        return [Path(tempfile.mkdtemp(prefix="pegboard-pg-", dir=MEMORY))]
+    return []
+
+
+def _link(program: str, place: str) -> None:
+    """The same file under another name: a copy where the file system cannot have that."""
+    try:
+        os.link(program, place, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(program, place)
 
 
 def main() -> None:

@@ -32,7 +32,7 @@ from pegboard.config.settings import EmbedSettings, Settings
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import BoardUnreachable, exit_code
 from pegboard.store.postgres.store import PostgresStore
-from trial_postgres import QUICK, TrialPostgres
+from trial_postgres import LASTING, TrialPostgres
 
 TARGET = HASHED.fingerprint
 
@@ -40,7 +40,7 @@ TARGET = HASHED.fingerprint
 @pytest.fixture(scope="module")
 def server() -> Iterator[TrialPostgres]:
     """One that these tests may stop."""
-    trial = TrialPostgres(QUICK | {"synchronous_commit": "on"})  # what is committed stays
+    trial = TrialPostgres(LASTING, in_memory=True)
     try:
         trial.create()
         trial.start()

@@ -13,7 +13,7 @@ from pegboard.errors import BoardReadOnly
 from pegboard.store.postgres.opening import upgrade
 from pegboard.store.postgres.store import PostgresStore
 from pegboard.store.queries import migrations
-from trial_postgres import TrialPostgres
+from trial_postgres import SMALL, TrialPostgres
 
 NAMES = "SELECT DISTINCT name FROM items"
 ROLES = ("anon", "authenticated", "service_role")
@@ -189,7 +189,7 @@ def test_an_identity_ends_with_its_transaction(owner):
 
 @pytest.fixture(scope="module")
 def server():
-    trial = TrialPostgres()
+    trial = TrialPostgres(SMALL, in_memory=True)
     try:
         trial.create()
         trial.start()

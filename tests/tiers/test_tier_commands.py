@@ -14,7 +14,7 @@ from making import until
 from pegboard.app.pegboard import Pegboard, located
 from pegboard.tiers import Tiers
 from pegboard.tiers.opening import registry_place
-from trial_postgres import QUICK, TrialPostgres
+from trial_postgres import LASTING, TrialPostgres
 
 GREET = "Write a greeting card for somebody."
 MAP = "Draw a map of the way to a place."
@@ -183,7 +183,7 @@ def _started(trial):
 
 
 def test_a_registry_that_is_killed_between_and_during_searches(desk: Desk, monkeypatch):
-    trial = TrialPostgres(QUICK | {"synchronous_commit": "on"})  # what is committed stays
+    trial = TrialPostgres(LASTING, in_memory=True)
     try:
         trial.create()
         trial.start()
