@@ -41,12 +41,21 @@ def test_an_unsigned_tool_that_asks_for_nothing_is_run():
             "executor": {"server": "s", "annotations": {"destructiveHint": True}},
         },
         {"tool_type": ToolType.API, "executor": {"method": "delete", "servers": []}},
+        {"tool_type": ToolType.API, "executor": {"safety": {"destructive": True}}},
     ],
 )
 def test_what_can_destroy_something_is_asked_about_whoever_signed_it(fields, signed):
     verdict = judge(tool(**fields), RULES, signed=signed, agent=False)
     assert verdict.decision is Decision.ASK
     assert "it can destroy something" in verdict.doubts
+
+
+def test_what_its_document_wants_confirmed_is_asked_about_and_called_no_destruction():
+    item = tool(tool_type=ToolType.API, executor={"safety": {"requiresConfirmation": True}})
+    verdict = judge(item, RULES, signed=True, agent=False)
+    assert (verdict.decision, verdict.settings) == (Decision.ASK, "run.destructive")
+    assert verdict.doubts == "its description wants every call confirmed"
+    assert not is_destructive(item)
 
 
 @pytest.mark.parametrize(
@@ -60,6 +69,7 @@ def test_what_can_destroy_something_is_asked_about_whoever_signed_it(fields, sig
         },
         {"tool_type": ToolType.MCP, "executor": {"annotations": {}}},
         {"tool_type": ToolType.API, "executor": {"method": "POST"}},
+        {"tool_type": ToolType.API, "executor": {"safety": {"privileged": True}}},
     ],
 )
 def test_what_says_that_it_destroys_nothing_is_believed(fields):

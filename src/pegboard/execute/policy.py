@@ -103,6 +103,9 @@ def _reasons(
         yield Reason(rules.unsigned, "nobody signed it", rules.unsigned_setting)
     if is_destructive(item):
         yield Reason(rules.destructive, "it can destroy something", "run.destructive")
+    elif _said_of_safety(item, "requiresConfirmation"):
+        why = "its description wants every call confirmed"
+        yield Reason(rules.destructive, why, "run.destructive")
     if not granted:
         for wish in wishes(item, created=created, in_project=rules.in_project):
             yield Reason(rules.permissions, f"it wants {wish}", "run.permissions")
@@ -111,15 +114,23 @@ def _reasons(
 
 
 def is_destructive(item: Item) -> bool:
-    """By what the manifest says, else by the hints of an MCP server or the method of a request."""
+    """By what it says of itself, else by the hints of an MCP server or the method of a request."""
     said = item.executor.get("destructive")
     if isinstance(said, bool):
         return said
+    if _said_of_safety(item, "destructive"):
+        return True
     hints = item.executor.get("annotations")
     if isinstance(hints, Mapping):
         return hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True
     method = item.executor.get("method")
     return item.tool_type is ToolType.API and str(method).lower() == "delete"
+
+
+def _said_of_safety(item: Item, what: str) -> bool:
+    """By a LightAPI description."""
+    safety = item.executor.get("safety")
+    return isinstance(safety, Mapping) and safety.get(what) is True
 
 
 def is_service(item: Item) -> bool:
