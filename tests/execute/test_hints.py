@@ -115,6 +115,13 @@ def test_where_nothing_can_be_known_nothing_is_said(result):
     assert not hint(result)
 
 
+@pytest.mark.timeout(20)
+def test_a_tale_that_was_made_to_be_searched_for_long_holds_up_nobody():
+    tale = 'subprocess.py"' * 280 + "FileNotFoundError: " * 210
+    for _ in range(50):
+        assert not hint(failure(tale, logs=tale))
+
+
 def test_a_long_tale_is_not_read_for_ever():
     tale = "subprocess.py\" <frozen os> : a: ' " * 200_000
     assert not hint(failure("it ended with exit code 1", logs=tale))

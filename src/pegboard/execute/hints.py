@@ -20,9 +20,9 @@ _NETWORK = re.compile(
     r"|unable to resolve|network is unreachable",
     re.IGNORECASE,
 )
-_PROGRAM = re.compile(
-    r"subprocess\.py\".*FileNotFoundError: .*'([^'\n]+)'|: ([^\s:]+): command not found", re.S
-)
+_STARTING = 'subprocess.py"'
+_NOT_FOUND = re.compile(r"FileNotFoundError: [^\n]*'([^'\n]+)'")
+_NO_COMMAND = re.compile(r": ([^\s:]+): command not found")
 _WHERE = r"(?:{0}: '([^'\n]+)'|['‘]([^'‘’\n]+)['’]: {0}|: ([^:'’\n]+): {0})"
 _UNSEEN = re.compile(_WHERE.format("(?:No such file or directory|Permission denied)"))
 _READ_ONLY = re.compile(_WHERE.format("Read-only file system"))
@@ -64,9 +64,9 @@ def _not_granted(said: str, grants: Grants) -> str:
     if _NETWORK.search(said):
         asked = "it has no network: put 'connect network HOST' into its permissions"
         return "" if grants.network else asked
-    if found := _PROGRAM.search(said):
-        name = found[1] or found[2]
-        return f"it has only the programs of the system, and {name} is none of them"
+    started = said.partition(_STARTING)[2]
+    if found := _NOT_FOUND.search(started) or _NO_COMMAND.search(said):
+        return f"it has only the programs of the system, and {found[1]} is none of them"
     if path := _last(_READ_ONLY, said):
         return (
             f"put 'write filesystem {_folder(path, grants)}/**' into its permissions, or write "
