@@ -260,6 +260,15 @@ class Changes(Server):
         return text("changed")
 
 
+class ListsOnce(Changes):
+    """Says that its list changed, and does not give it again."""
+
+    def answer(self, method, params):
+        if method == "tools/list" and self.tools[-1]["name"] == "changed":
+            return None
+        return super().answer(method, params)
+
+
 class Deaf(Server):
     """Reads nothing after the handshake, and asks for answers all the time."""
 

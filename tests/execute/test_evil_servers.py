@@ -193,3 +193,11 @@ def test_a_server_whose_list_changes_says_so_once_and_is_listed_again_before_a_c
     assert made.call("Changes", "changed").outcome is Outcome.OK
     assert made.tools("Changes") == ["echo", "cancelled", "changed"]
     assert made.changes.qsize() <= 1
+
+
+def test_the_time_of_a_call_runs_while_the_list_of_tools_is_asked_for_again(pool):
+    made = pool(evil("ListsOnce", start_seconds=3 * WAIT))
+    assert made.said("ListsOnce", "change") == "changed"
+    late = made.sessions.call("ListsOnce", "echo", {}, seconds=0.2).result(WAIT)
+    assert late.outcome is Outcome.TIMEOUT
+    assert "did not list its tools within 0.2 s" in late.error

@@ -192,28 +192,29 @@ class Session:
         name = self.config.name
         if wrong := _unsendable(arguments):
             return CallResult(Outcome.INVALID_ARGUMENTS, error=f"the arguments {wrong}")
-        began = time.monotonic()
+        end = time.monotonic() + seconds
         connection = await self._connected_within(seconds)
         if isinstance(connection, CallResult):
             return connection
-        left = max(seconds - (time.monotonic() - began), 0.0)
         try:
             if connection.stale or tool not in connection.names:
-                await self._listed(connection)
+                late = f"MCP server {name!r} did not list its tools within {seconds:g} s"
+                await within(_left(end), self._listed(connection))
             if tool not in connection.names:
                 said = f"MCP server {name!r} does not offer {tool!r} now"
                 return CallResult(Outcome.UNAVAILABLE, error=said)
-            return await connection.call(tool, arguments, left, on_progress)
+            late = f"{tool!r} on MCP server {name!r} did not answer within {seconds:g} s"
+            late += " and was cancelled"
+            return await connection.call(tool, arguments, _left(end), on_progress)
         except ServerUnavailable as error:
             return CallResult(Outcome.UNAVAILABLE, error=str(error))
         except TimeoutError:
-            said = f"{tool!r} on MCP server {name!r} did not answer within {seconds:g} s"
-            return CallResult(Outcome.TIMEOUT, error=f"{said} and was cancelled")
+            return CallResult(Outcome.TIMEOUT, error=late)
         except ConnectionLost as lost:
             why = await self._after(connection)
             if last or not isinstance(lost, ConnectionForgotten):
                 return CallResult(Outcome.UNAVAILABLE, error=str(why))
-            return await self._call(tool, arguments, left, on_progress, last=True)
+            return await self._call(tool, arguments, _left(end), on_progress, last=True)
         except MCPError as error:
             unsaid = error.message == "Server returned an error response"
             said = (unsaid and connection.line.fault()) or error.message
@@ -371,6 +372,10 @@ class Session:
     def _unavailable(self, reason: str, hint: str = "") -> ServerUnavailable:
         message = harmless(self._hiding.hide(f"MCP server {self.config.name!r}: {reason}"))
         return ServerUnavailable(message, hint)
+
+
+def _left(end: float) -> float:
+    return max(end - time.monotonic(), 0.0)
 
 
 def _unsendable(arguments: Mapping[str, Any]) -> str:
