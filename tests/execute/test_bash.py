@@ -129,6 +129,12 @@ def test_what_is_no_json_is_text(call, printed):
     assert result.structured is None
 
 
+def test_half_a_character_that_json_can_escape_does_not_come_through(call):
+    half = '{"a": "\\ud800"}'
+    for script in (f"echo '{half}'", f"echo '{half}' > $PEGBOARD_ANSWER"):
+        assert call(script).structured == {"a": "\ufffd"}
+
+
 def test_an_answer_in_the_file_goes_before_what_is_printed(call):
     result = call("""echo '{"no": 1}'; echo oops >&2; echo '[1]' > $PEGBOARD_ANSWER""")
     assert result.structured == {"result": [1]}

@@ -5,13 +5,13 @@ line, where a shell would take part of a value for a command. What it prints is 
 """
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from shutil import which
 from typing import NamedTuple
 
 from pegboard.errors import InvalidArguments, NotExecutable, SecretMissing
+from pegboard.execute.answered_json import as_object, cut_short, printed_object, read_json
 from pegboard.execute.job import Job
 from pegboard.execute.process import SEARCH_PATH, Command, Processes, Ran
 from pegboard.execute.secrets import environment_of
@@ -78,14 +78,10 @@ class _Answer(NamedTuple):
 def _result(ran: Ran, job: Job) -> CallResult:
     if ran.outcome is Outcome.UNAVAILABLE:
         return CallResult(ran.outcome, error=ran.error, logs=ran.stderr)
-    text, structured, logs = _answer(ran, wants_json=bool(job.item.output_schema))
+    text, structured, logs = _answer(ran, promised=bool(job.item.output_schema))
     outcome, error = ran.outcome, ran.error
     if outcome is Outcome.OK and structured is None and ran.cut and job.item.output_schema:
-        outcome = Outcome.FAILED
-        error = (
-            f"it printed more than the {job.limits.log_bytes:,} bytes that are kept, so that its "
-            "result is lost: let it write the result to the file that $PEGBOARD_ANSWER names"
-        )
+        outcome, error = Outcome.FAILED, cut_short(job.limits.log_bytes)
     return CallResult(
         outcome,
         ({"type": "text", "text": text},) if text else (),
@@ -97,35 +93,14 @@ def _result(ran: Ran, job: Job) -> CallResult:
     )
 
 
-def _answer(ran: Ran, *, wants_json: bool) -> _Answer:
+def _answer(ran: Ran, *, promised: bool) -> _Answer:
     """The file before what was printed, which is then only on the way."""
     if ran.answer is None:
-        value = _json(ran.stdout)
-        plain = not isinstance(value, Mapping) and not wants_json
-        return _Answer(ran.stdout, None if plain else _object(value), ran.stderr)
+        return _Answer(ran.stdout, printed_object(ran.stdout, promised=promised), ran.stderr)
     text = ran.answer.decode("utf-8", "replace").strip()
-    logs = "\n".join(part for part in (ran.stdout, ran.stderr) if part)
-    if (value := _json(text)) is _NO_JSON:
+    try:
+        structured = as_object(read_json(text))
+    except ValueError:
         complaint = "what it wrote to the file that $PEGBOARD_ANSWER names is no JSON"
         return _Answer(ran.stdout, None, f"{ran.stderr}\n{complaint}".strip())
-    return _Answer(text, _object(value), logs)
-
-
-_NO_JSON = object()
-
-
-def _json(text: str) -> object:
-    try:
-        return json.loads(text, parse_constant=_refuse)
-    except (ValueError, RecursionError):
-        return _NO_JSON
-
-
-def _refuse(name: str) -> object:
-    raise ValueError(f"{name} is no JSON")
-
-
-def _object(value: object) -> Json | None:
-    if value is _NO_JSON:
-        return None
-    return value if isinstance(value, dict) else {"result": value}
+    return _Answer(text, structured, "\n".join(filter(None, (ran.stdout, ran.stderr))))

@@ -2,6 +2,7 @@
 
 import json
 
+from pegboard.execute.answered_json import as_object, cut_short, printed_object, read_json
 from pegboard.execute.inside.runner import ERROR, INVALID, RESULT
 from pegboard.execute.job import Job
 from pegboard.execute.process import Ran
@@ -23,8 +24,8 @@ def python_result(ran: Ran, job: Job) -> CallResult:
         sandbox=ran.sandbox,
     )
     try:
-        answer = None if ran.answer is None else _read(ran.answer)
-    except (ValueError, RecursionError) as error:
+        answer = None if ran.answer is None else read_json(ran.answer.decode("utf-8-sig"))
+    except ValueError as error:
         if ran.outcome is not Outcome.OK:
             return result
         wrong = f"what it wrote to the file that $PEGBOARD_ANSWER names is no JSON: {error}"
@@ -52,41 +53,18 @@ def _printed(result: CallResult, ran: Ran, job: Job) -> CallResult:
     result = result._replace(logs=ran.stderr, content=({"type": "text", "text": ran.stdout},))
     if not (ran.stdout or ran.stderr or ran.artifacts):
         result = result._replace(logs=SILENT)
-    declared = bool(job.item.output_schema)
-    if ran.cut and declared:
-        lost = (
-            f"it printed more than the {job.limits.log_bytes:,} bytes that are kept, so that its"
-            " result is lost: let it write the result to the file that $PEGBOARD_ANSWER names"
-        )
-        return result._replace(outcome=Outcome.FAILED, error=lost)
-    try:
-        value = _read(ran.stdout.encode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return result
-    if isinstance(value, dict):
-        return result._replace(structured=value)
-    return result._replace(structured={"result": value}) if declared else result
+    promised = bool(job.item.output_schema)
+    if ran.cut and promised:
+        return result._replace(outcome=Outcome.FAILED, error=cut_short(job.limits.log_bytes))
+    return result._replace(structured=printed_object(ran.stdout, promised=promised))
 
 
 def _with_value(result: CallResult, value: object) -> CallResult:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return result._replace(
         content=({"type": "text", "text": text},),
-        structured=value if isinstance(value, dict) else {"result": value},
+        structured=as_object(value),
     )
-
-
-def _read(content: bytes) -> object:
-    """Raises ValueError and RecursionError. Every text in it can be written as UTF-8."""
-    value = json.loads(content, parse_constant=_refuse)
-    if b"\\ud" in content.lower():
-        told = json.dumps(value, ensure_ascii=False)
-        value = json.loads(told.encode("utf-8", "replace"))
-    return value
-
-
-def _refuse(constant: str) -> object:
-    raise ValueError(f"{constant} is no JSON")
 
 
 def _cut(text: str, most: int) -> str:

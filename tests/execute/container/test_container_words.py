@@ -165,6 +165,7 @@ def told(said: str, ended: Ended, **fields):
     ("said", "schema", "structured"),
     [
         ('{"a": 1}', {}, {"a": 1}),
+        ('{"a": "\\ud800"}', {}, {"a": "\ufffd"}),
         ("[1]", {"type": "array"}, {"result": [1]}),
         ("[1]", {}, None),
         ("5", {"type": "integer"}, {"result": 5}),

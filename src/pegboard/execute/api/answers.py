@@ -4,9 +4,9 @@ import base64
 import codecs
 import json
 import re
-from collections.abc import Mapping
 from http import HTTPStatus
 
+from pegboard.execute.answered_json import as_object, read_json
 from pegboard.execute.api.bodies import is_json, kind_of
 from pegboard.execute.api.faults import Refused
 from pegboard.execute.api.filenames import name_of
@@ -50,11 +50,6 @@ def text_block(text: str) -> Json:
     return {"type": "text", "text": text}
 
 
-def structured(value: object) -> Json:
-    """A result is an object; anything else is put into one."""
-    return value if isinstance(value, Mapping) else {"result": value}
-
-
 def text_of(answer: Answer) -> str:
     charset = re.search(r"charset=\"?([\w.:-]{1,40})", answer.headers.get("content-type", ""), re.I)
     try:
@@ -68,27 +63,13 @@ def text_of(answer: Answer) -> str:
 
 def json_in(text: str) -> object:
     """Raises `ValueError`, also for what is too deep to be handed on."""
-    try:
-        value = json.loads(text, parse_constant=_no_number)
-        if "\\ud" in text.lower():
-            value = json.loads(_whole(json.dumps(value, ensure_ascii=False)))
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
+    value = read_json(text)
     level: list[object] = [value]
     for _ in range(MAX_DEPTH):
         level = [part for each in level for part in _parts(each)]
         if not level:
             return value
     raise ValueError("it is nested too deeply")
-
-
-def _no_number(name: str) -> object:
-    raise ValueError(f"{name} is no number")
-
-
-def _whole(text: str) -> str:
-    """Halves of characters, which can be escaped in JSON and written nowhere, are replaced."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _parts(value: object) -> list[object]:
@@ -126,7 +107,7 @@ def _json(answer: Answer) -> CallResult:
     except ValueError as error:
         said = f"the answer is called JSON and cannot be read as such: {error}"
         return CallResult(Outcome.OK, content=(text_block(text),), logs=said)
-    return CallResult(Outcome.OK, content=(text_block(text),), structured=structured(value))
+    return CallResult(Outcome.OK, content=(text_block(text),), structured=as_object(value))
 
 
 def _part(answer: Answer, response_path: str) -> CallResult:
@@ -137,7 +118,7 @@ def _part(answer: Answer, response_path: str) -> CallResult:
         return CallResult(Outcome.FAILED, error=told)
     found = part_at(value, response_path)
     text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
-    return CallResult(Outcome.OK, content=(text_block(text),), structured=structured(found))
+    return CallResult(Outcome.OK, content=(text_block(text),), structured=as_object(found))
 
 
 def _file(answer: Answer, kind: str) -> CallResult:

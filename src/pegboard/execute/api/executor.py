@@ -6,6 +6,7 @@ import ssl
 from typing import NamedTuple
 
 from pegboard.errors import SecretMissing
+from pegboard.execute.answered_json import as_object
 from pegboard.execute.api import answers, auth, expressions, lightapi
 from pegboard.execute.api.addresses import Reach, Resolve
 from pegboard.execute.api.auth import Proof
@@ -162,6 +163,4 @@ def _rpc_result(found: CallResult) -> CallResult:
         return found
     value = said["result"]
     written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return found._replace(
-        content=(answers.text_block(written),), structured=answers.structured(value)
-    )
+    return found._replace(content=(answers.text_block(written),), structured=as_object(value))

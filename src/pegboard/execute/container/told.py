@@ -1,16 +1,16 @@
 """What a container that has ended means as the result of a call."""
 
-import json
 import re
 import signal
 
+from pegboard.execute.answered_json import cut_short, printed_object
 from pegboard.execute.container.wanted import Ended, Heard, Stopped
 from pegboard.execute.job import Job
 from pegboard.execute.room import Left
 from pegboard.model.calls import CallResult, Confined, Outcome
-from pegboard.model.content import Json
 
 LAST_WORDS = 500
+_INSTEAD = "let it print less, or write files to the folder $PEGBOARD_OUTPUT"
 _SIGNAL = 128
 _LOST_COMMAND = re.compile(
     r"executable file|exec format|failed to exec|workdir|working dir|chdir|not a directory",
@@ -32,11 +32,11 @@ def result_of(job: Job, ended: Ended | Stopped, heard: Heard, left: Left) -> Cal
     outcome, error = _meaning(job, ended, logs)
     whole = outcome is Outcome.OK and not heard.out.cut
     if outcome is Outcome.OK and heard.out.cut and job.item.output_schema:
-        outcome, error = Outcome.FAILED, _too_long(job)
+        outcome, error = Outcome.FAILED, cut_short(job.limits.log_bytes, _INSTEAD)
     return CallResult(
         outcome,
         content=({"type": "text", "text": text},) if text else (),
-        structured=_structured(text, any_json=bool(job.item.output_schema)) if whole else None,
+        structured=printed_object(text, promised=bool(job.item.output_schema)) if whole else None,
         error=error,
         logs=f"{logs}\n{left.complaint}".strip("\n") if left.complaint else logs,
         artifacts=left.artifacts,
@@ -63,13 +63,6 @@ def _meaning(job: Job, ended: Ended | Stopped, logs: str) -> tuple[Outcome, str]
     return Outcome.FAILED, _failure(ended.code, logs.strip().rpartition("\n")[2])
 
 
-def _too_long(job: Job) -> str:
-    return (
-        f"it printed more than the {job.limits.log_bytes:,} bytes that are kept, so that its "
-        "result is lost: let it print less, or write files to the folder $PEGBOARD_OUTPUT"
-    )
-
-
 def _failure(code: int, words: str) -> str:
     if _NO_COMMAND.search(words):
         return f"its command cannot be run in its image: {words}"
@@ -88,18 +81,3 @@ def _signal_of(code: int) -> signal.Signals | None:
         return signal.Signals(code - _SIGNAL)
     except ValueError:
         return None
-
-
-def _structured(text: str, *, any_json: bool) -> Json | None:
-    """An object as it is; another value only of a tool that says what it gives back."""
-    try:
-        value = json.loads(text, parse_constant=_no_number)
-    except (ValueError, RecursionError):
-        return None
-    if isinstance(value, dict):
-        return value
-    return {"result": value} if any_json else None
-
-
-def _no_number(name: str) -> object:
-    raise ValueError(f"{name} is no JSON")
