@@ -1,7 +1,7 @@
 """Permissions as grants: patterns become the files and folders that they mean at this moment."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -56,6 +56,15 @@ def grants_of(item: Item, ground: Ground) -> Grants:
         variables=tuple(_variables(item)),
         project=project,
     )
+
+
+def handed_over(environ: Mapping[str, str], grants: Grants) -> dict[str, str]:
+    """The variables that are granted: by name, or by a beginning with a `*` behind it."""
+    whole = {each for each in grants.variables if not each.endswith("*")}
+    begun = tuple(each[:-1] for each in grants.variables if each.endswith("*"))
+    return {
+        name: value for name, value in environ.items() if name in whole or name.startswith(begun)
+    }
 
 
 def _guarded(project: Path, write: Sequence[Path]) -> Iterator[Path]:

@@ -10,13 +10,14 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from shutil import which
 from typing import NamedTuple
 
 import anyio
 
+from pegboard.execute.grants import handed_over
 from pegboard.execute.groups import Group, Groups, find_groups, noted_groups
 from pegboard.execute.job import Grants, Job, Limits, Sandboxing
 from pegboard.execute.launch import Held, Launched, launch_confined, launch_freely
@@ -176,26 +177,18 @@ class Processes:
     def _environment(
         self, command: Command, grants: Grants, private: Private, tmp: str
     ) -> dict[str, str]:
-        handed_on = {n: v for n, v in self._environ.items() if _is_named(n, grants.variables)}
         return {
             "PATH": SEARCH_PATH,
             "HOME": tmp,
             "TMPDIR": tmp,
             "LANG": "C.UTF-8",
-            **handed_on,
+            **handed_over(self._environ, grants),
             **command.environment,
             "PEGBOARD_ARGUMENTS": str(private.arguments),
             "PEGBOARD_ANSWER": str(private.answer),
             "PEGBOARD_OUTPUT": str(private.output),
             MARK: private.run,
         }
-
-
-def _is_named(name: str, patterns: Sequence[str]) -> bool:
-    """By itself, or by a beginning with a `*` behind it."""
-    return any(
-        name.startswith(each[:-1]) if each.endswith("*") else name == each for each in patterns
-    )
 
 
 def _clear(path: Path) -> None:

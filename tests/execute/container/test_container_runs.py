@@ -152,6 +152,16 @@ def test_of_pegboards_own_environment_only_what_is_granted_arrives(host, by):
     }
 
 
+def test_variables_are_granted_by_how_their_names_begin_too(host, by):
+    own = {"TEAM_A": "1", "TEAM_B": "2", "OTHER": "3", "TEAM_%%": "() { :; }"}
+    result = Runner(host, "podman", host.environ | own)("env", grants=Grants(variables=("TEAM_*",)))
+    found = dict(line.split("=", 1) for line in text_of(result).splitlines())
+    assert {name: value for name, value in found.items() if name in own} == {
+        "TEAM_A": "1",
+        "TEAM_B": "2",
+    }
+
+
 def test_the_files_of_a_tool_can_be_read_and_not_written(host, by, tmp_path):
     folder = opened(tmp_path / "unpacked")
     script = folder / "say.sh"

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from pegboard.errors import CallError
 from pegboard.execute.container.command import command_of
 from pegboard.execute.container.shown import ARGUMENTS, OUTPUT
+from pegboard.execute.grants import handed_over
 from pegboard.execute.job import Job
 from pegboard.execute.secrets import environment_of
 from pegboard.execute.variables import variables_of
@@ -36,8 +37,12 @@ def asked_of(job: Job, environ: Mapping[str, str]) -> Asked:
 
 
 def _variables(job: Job, environ: Mapping[str, str]) -> dict[str, str]:
-    granted = {name: environ[name] for name in job.grants.variables if name in environ}
-    said = {**granted, **environment_of(job.item.executor, job.secrets)}
+    granted = {
+        name: value
+        for name, value in handed_over(environ, job.grants).items()
+        if _VARIABLE.fullmatch(name)
+    }
+    said = environment_of(job.item.executor, job.secrets)
     for name, value in said.items():
         if not _VARIABLE.fullmatch(name) or "\0" in value:
             raise CallError(
@@ -45,4 +50,4 @@ def _variables(job: Job, environ: Mapping[str, str]) -> dict[str, str]:
                 "correct env in the manifest",
             )
     own = {"PEGBOARD_ARGUMENTS": ARGUMENTS, "PEGBOARD_OUTPUT": OUTPUT}
-    return {"HOME": HOME, **said, **variables_of(job.arguments), **own}
+    return {"HOME": HOME, **granted, **said, **variables_of(job.arguments), **own}
