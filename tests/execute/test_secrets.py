@@ -2,6 +2,7 @@
 
 import base64
 import json
+from urllib.parse import quote, urlencode
 
 import keyring as system
 import pytest
@@ -13,6 +14,8 @@ from pegboard.errors import SecretMissing, UsageError
 from pegboard.execute import keyring
 from pegboard.execute.secrets import Secrets, environment_of, names_in
 
+ODD = 'p\u00e4"ss/w\u00f6rd \u00ff\u00ff?>'
+"""With something in it that every notation writes in its own way."""
 KNOWN = {"TOKEN": "t0p-secret", "team/KEY": "other-secret"}
 
 
@@ -62,6 +65,24 @@ def test_no_usual_spelling_of_a_secret_gets_through(secret, around):
     told = secrets.hidden_in({"k": [secret, {f"{secret}": 1}], "n": 5, "o": None})
     assert secret not in told["k"][0].replace("***", "")
     assert told["n"] == 5
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        json.dumps(ODD, ensure_ascii=False),
+        json.dumps(ODD).replace("/", "\\/"),
+        json.dumps(ODD, ensure_ascii=False).replace("/", "\\/"),
+        urlencode({"k": ODD}),
+        quote(ODD),
+        quote(ODD, "").lower(),
+        base64.urlsafe_b64encode(ODD.encode()).decode(),
+    ],
+)
+def test_a_secret_is_known_as_other_languages_and_libraries_write_it(said):
+    secrets = Secrets({"S": ODD}.get)
+    secrets.value("S")
+    assert "***" in secrets.hide(said)
 
 
 def test_a_secret_is_known_without_its_line_end_by_its_lines_and_as_a_number():
