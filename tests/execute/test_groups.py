@@ -1,4 +1,5 @@
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -129,3 +130,21 @@ def test_where_groups_are_made_is_noted_for_whoever_clears_up(tmp_path):
 @needs_groups
 def test_where_none_can_be_made_there_is_none(tmp_path):
     assert Groups({"pids": tmp_path / "not there"}, unified=False).make("r-1", Limits()) is None
+
+
+KILLING = """
+import sys
+from pathlib import Path
+from pegboard.execute.groups import Group
+Group({"pids": Path(sys.argv[1])}, unified=False).kill()
+print("alive")
+"""
+
+
+def test_a_process_that_cannot_be_seen_from_here_is_not_taken_for_all_of_our_own(tmp_path):
+    (tmp_path / "cgroup.procs").write_text("0\n")
+    (tmp_path / "pids.max").touch()
+    ran = subprocess.run(
+        [sys.executable, "-c", KILLING, tmp_path], capture_output=True, start_new_session=True
+    )
+    assert ran.stdout == b"alive\n"

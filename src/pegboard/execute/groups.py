@@ -102,8 +102,9 @@ class Group(NamedTuple):
         return True
 
     def _pids(self) -> list[int]:
+        """Without 0, by which the kernel means one that is not to be seen from here."""
         folder = next(iter(self.folders.values()))
-        return [int(line) for line in _read(f"{folder}/cgroup.procs").split()]
+        return [int(line) for line in _read(f"{folder}/cgroup.procs").split() if line != "0"]
 
 
 class Groups(NamedTuple):
