@@ -1,6 +1,7 @@
 """Who may run what: by where the board is, who vouches for the tool, what it wants, who asks.
 
-Pure: nothing is looked up here, and nobody is asked. `docs/how-to/running.md` has the rules in a table.
+Pure: nothing is looked up here, and nobody is asked. `docs/how-to/running.md` has the rules in a
+table.
 """
 
 import json

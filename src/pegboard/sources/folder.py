@@ -1,6 +1,7 @@
 """A project's `.ai` folder, or a person's own: tools, scripts, directives, knowledge, skills.
 
-Files are read and parsed, never imported or run. docs/how-to/folder.md says what a folder may look like.
+Files are read and parsed, never imported or run. docs/how-to/folder.md says what a folder may look
+like.
 """
 
 import os
