@@ -15,7 +15,8 @@ from unittest.mock import patch
 from ablation_texts import compare_texts
 from boards import add_options, board_file, filled, folder_for, sampled
 from pegboard import Pegboard
-from pegboard.board.evaluate import (
+from pegboard.board.find.gathering import gather
+from pegboard.board.measure.evaluating import (
     CUTOFF,
     EVALUATED,
     EvalQuery,
@@ -24,8 +25,7 @@ from pegboard.board.evaluate import (
     ndcg,
     places,
 )
-from pegboard.board.gather import gather
-from pegboard.config.loading import find_settings
+from pegboard.config.parts import find_settings
 from pegboard.model.items import Leg, Mode
 from pegboard.search import fusion
 from pegboard.search.fusion import Evidence, FusionSettings, Method, fuse

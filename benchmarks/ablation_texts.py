@@ -15,7 +15,7 @@ from boards import sampled
 from pegboard import Pegboard
 from pegboard.app.measure import evaluation_board
 from pegboard.app.pegboard import located
-from pegboard.board.evaluate import (
+from pegboard.board.measure.evaluating import (
     CUTOFF,
     EVALUATED,
     EvalQuery,

@@ -13,7 +13,7 @@ import pegboard
 from pegboard import Pegboard
 from pegboard.app.measure import evaluation_board
 from pegboard.app.pegboard import located
-from pegboard.board.evaluate import EvalQuery, fill, read_queries
+from pegboard.board.measure.evaluating import EvalQuery, fill, read_queries
 
 SEED = 7
 

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from boards import add_options, board_file, filled, folder_for
 from pegboard import Pegboard
-from pegboard.board.evaluate import find_catalogue, read_queries
-from pegboard.board.find import FindSettings
-from pegboard.board.gather import gather
+from pegboard.board.find.answering import FindSettings
+from pegboard.board.find.gathering import gather
+from pegboard.board.measure.evaluating import find_catalogue, read_queries
 from pegboard.model.items import Filters, Mode
 from pegboard.search.fusion import FusionSettings, fuse
 from pegboard.search.query import parse

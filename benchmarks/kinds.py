@@ -15,10 +15,11 @@ from unittest import mock
 from boards import folder_for
 from pegboard import Pegboard
 from pegboard.app.measure import evaluation_board
-from pegboard.app.pegboard import located, quiet
-from pegboard.board.evaluate import EvalQuery, evaluate
+from pegboard.app.pegboard import located
+from pegboard.board.measure.evaluating import EvalQuery, evaluate
 from pegboard.model.answers import Answer
 from pegboard.model.items import Filters, Item, Kind
+from pegboard.ports.stages import quiet
 from pegboard.text import Passage, passages
 from report import at_least, options, save
 

@@ -19,11 +19,11 @@ from jsonschema import Draft202012Validator, SchemaError
 from indexing import CountingEmbedder
 from pegboard import Pegboard
 from pegboard.app.measure import evaluation_board
-from pegboard.app.pegboard import located, quiet
-from pegboard.board import evaluate
-from pegboard.board.evaluate import EvalQuery, read_queries
+from pegboard.app.pegboard import located
+from pegboard.board.measure.evaluating import EvalQuery, evaluate, read_queries
 from pegboard.embed.local import LocalEmbedder
 from pegboard.model.items import Item
+from pegboard.ports.stages import quiet
 from report import Check, at_least, at_most, options, save
 
 METHODS = r"get|put|post|delete|options|head|patch|trace"
@@ -195,7 +195,7 @@ def restbench(openapi: Path, folder: Path) -> Part:
 
 
 def measured(board: Pegboard, queries: list[EvalQuery], mode: str) -> dict[str, float]:
-    found = evaluate.evaluate(
+    found = evaluate(
         queries,
         lambda text: board.search(text, mode=mode, limit=10, threshold=0.0),
         board.settings.search.threshold,

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from growth_search import Ready
-from pegboard.app.pegboard import quiet
-from pegboard.board.worker import Worker, WorkerSettings
+from pegboard.board.maintain.worker import Worker, WorkerSettings
 from pegboard.model.items import Item, ItemId, Vector
+from pegboard.ports.stages import quiet
 from pegboard.store.opening import scratch_beside
 from pegboard.store.postgres.store import PostgresStore
 from postgres_scale import serving

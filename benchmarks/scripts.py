@@ -6,7 +6,7 @@ from typing import Any
 
 from boards import board_file, filled, folder_for
 from pegboard import Pegboard
-from pegboard.board.evaluate import EVALUATED, name_of
+from pegboard.board.measure.evaluating import EVALUATED, name_of
 from report import at_least, mean, options, save
 
 SET = Path(__file__).parent / "sets" / "scripts"

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from boards import SEED, add_options, board_file, filled, folder_for, sampled
 from pegboard import Pegboard
 from pegboard.app.pegboard import located
-from pegboard.board.evaluate import EvalQuery, fill, find_catalogue, name_of, scores
+from pegboard.board.measure.evaluating import EvalQuery, fill, find_catalogue, name_of, scores
 from pegboard.model.answers import Answer
 from pegboard.store.opening import scratch_beside
 from pegboard.tiers import Tiers

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 
 from boards import board_file, filled, folder_for, sampled
 from pegboard import Pegboard
-from pegboard.board.evaluate import EVALUATED
+from pegboard.board.measure.evaluating import EVALUATED
 from pegboard.embed.local import WEIGHTS
 from pegboard.search.budget import Detail, tell, tokens
 from report import Check, at_most, options, quantile, save

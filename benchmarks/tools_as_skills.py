@@ -15,9 +15,10 @@ import yaml
 from boards import filled, folder_for, sampled
 from pegboard import Pegboard
 from pegboard.app.measure import evaluation_board
-from pegboard.app.pegboard import located, quiet
-from pegboard.board.evaluate import EvalQuery, evaluate, find_catalogue
+from pegboard.app.pegboard import located
+from pegboard.board.measure.evaluating import EvalQuery, evaluate, find_catalogue
 from pegboard.model.items import Item
+from pegboard.ports.stages import quiet
 from pegboard.text import parameters, spoken
 from report import at_least, mean, options, save
 

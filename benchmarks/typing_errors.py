@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from boards import SEED, board_file, filled, folder_for
 from pegboard import Pegboard
-from pegboard.board.evaluate import EVALUATED
+from pegboard.board.measure.evaluating import EVALUATED
 from pegboard.text import name_key, spoken
 from report import at_least, mean, options, save
 

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pegboard.board.evaluate import find_catalogue, read_queries
+from pegboard.board.measure.evaluating import find_catalogue, read_queries
 from pegboard.embed.local import LocalEmbedder
 from pegboard.model.items import Filters, Fingerprint, LegHit, Vector
 from pegboard.store.sqlite.index import SqliteIndex

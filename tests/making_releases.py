@@ -4,9 +4,9 @@ import io
 import zipfile
 from pathlib import Path
 
-from pegboard.board.keyring import Keyring
-from pegboard.board.packing import recorded, release_at, sealed
-from pegboard.board.releasing import Parcel
+from pegboard.board.publish.packing import recorded, release_at, sealed
+from pegboard.board.publish.releasing import Parcel
+from pegboard.board.trust.keyring import Keyring
 
 MANIFEST = """tool_id: {name}
 tool_type: bash

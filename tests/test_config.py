@@ -8,15 +8,8 @@ import pytest
 
 from pegboard.cli.main import cli
 from pegboard.config.freeact import pytools_place
-from pegboard.config.loading import (
-    PROJECT_FILE,
-    Located,
-    allowed_file,
-    env_name,
-    keyring_folder,
-    known_settings,
-    load,
-)
+from pegboard.config.loading import env_name, known_settings, load
+from pegboard.config.places import PROJECT_FILE, Located, allowed_file, keyring_folder
 from pegboard.config.settings import EmbedSettings, SearchSettings, Settings, SyncSettings
 from pegboard.errors import ConfigError
 

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from pegboard.board.sync import Sync, SyncReport
+from pegboard.board.sync.one_source import Sync, SyncReport
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.gate.admission import admit
 from pegboard.model.items import Candidate, Finding, SourceRecord

@@ -1,6 +1,6 @@
 """What a user is shown, to whom hits below the threshold are not."""
 
-from pegboard.board.evaluate import EvalQuery, shown
+from pegboard.board.measure.evaluating import EvalQuery, shown
 from pegboard.model.answers import Hit
 from pegboard.model.items import ItemId, Kind
 

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from making import entry_of, filler, hang, in_memory, make_item
-from pegboard.board.find import NEAREST, Ask, FindSettings, find
+from pegboard.board.find.answering import NEAREST, Ask, FindSettings, find
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.parts import PartsEmbedder
 from pegboard.model.items import Filters, ItemId, Kind, Mode

@@ -11,8 +11,8 @@ import sys
 import pytest
 
 from making import hang, in_memory, make_item
-from pegboard.board.find import Ask, FindSettings, find
-from pegboard.board.gather import MOST_MISSPELLED, gather
+from pegboard.board.find.answering import Ask, FindSettings, find
+from pegboard.board.find.gathering import MOST_MISSPELLED, gather
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.parts import PartsEmbedder
 from pegboard.model.items import Filters, Mode

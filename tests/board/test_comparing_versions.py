@@ -4,7 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from making import make_file
-from pegboard.board.comparing_versions import LONGEST_LINE, MOST_LINES, MOST_TEXT, differing
+from pegboard.board.describe.comparing_versions import (
+    LONGEST_LINE,
+    MOST_LINES,
+    MOST_TEXT,
+    differing,
+)
 from pegboard.model.content import Version
 
 

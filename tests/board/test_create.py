@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.create import draft_at, draft_of
+from pegboard.board.create.drafts import draft_at, draft_of
 from pegboard.errors import ItemNotFound, UsageError
 from pegboard.model.items import CREATED, Filters
 

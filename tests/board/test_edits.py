@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from snapshots import SOURCE, Said, sync, tool
 
 from making import in_memory
-from pegboard.board.create import draft_of
-from pegboard.board.curate import KEEP, Curating, Edit, etag
+from pegboard.board.create.drafts import draft_of
+from pegboard.board.curate.editing import KEEP, Curating, Edit, etag
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import ChangedMeanwhile, ItemNotFound, UsageError
 from pegboard.model.calls import Outcome

@@ -7,7 +7,7 @@ from math import log2
 
 import pytest
 
-from pegboard.board.evaluate import EvalQuery, ndcg, places, read_queries, recall, scores
+from pegboard.board.measure.evaluating import EvalQuery, ndcg, places, read_queries, recall, scores
 from pegboard.cli.main import cli
 from pegboard.errors import SourceError, UsageError
 

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from pegboard.board.find import Ask, FindSettings, find
+from pegboard.board.find.answering import Ask, FindSettings, find
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.local import LocalEmbedder
 from pegboard.errors import EmbeddingError
@@ -263,7 +263,7 @@ def test_an_embedder_that_fails_leaves_the_same_answer_as_a_search_by_words_alon
     board, monkeypatch
 ):
     monkeypatch.setattr("pegboard.search.query.LEAD_POSTINGS", 0)
-    monkeypatch.setattr("pegboard.board.gather.LOOKED_AT", 1)
+    monkeypatch.setattr("pegboard.board.find.gathering.LOOKED_AT", 1)
     ask = Ask("send message channel", limit=20, threshold=0.0)
     alone = find(board.store, None, ask, FindSettings())
     failed = find(board.store, OutOfOrder(), ask, FindSettings())

@@ -170,7 +170,7 @@ def test_a_file_that_becomes_executable_is_so_on_the_board(empty, project):
 
 
 def test_so_many_large_tools_are_never_in_memory_at_once(empty, project, monkeypatch):
-    monkeypatch.setattr("pegboard.board.sync.BATCH_BYTES", 100_000)
+    monkeypatch.setattr("pegboard.board.sync.one_source.BATCH_BYTES", 100_000)
     for number in range(6):
         place = project.folder_tool(f"tool{number}", "Carry data.")
         (place / "data.txt").write_text("x" * 60_000)
@@ -413,7 +413,7 @@ def test_a_persons_own_item_goes_and_comes_back_by_itself(empty, project, own, n
 def test_a_persons_own_item_comes_back_when_the_project_is_removed(
     empty, project, own, news, monkeypatch
 ):
-    monkeypatch.setattr("pegboard.board.keeping.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("pegboard.board.sync.keeping.LOOK_SECONDS", 0.05)
     own.tool("ops/release", "Release as I do.")
     project.tool("ops/release", "Release as the project does.")
     empty.add_folder(own.root)

@@ -6,10 +6,10 @@ import pytest
 
 from making import make_item
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.evaluate import EvalQuery
-from pegboard.board.foreseeing import Looking, foresee
-from pegboard.board.taking import MOST_ASKED, most_like
-from pegboard.config.loading import find_settings
+from pegboard.board.measure.evaluating import EvalQuery
+from pegboard.board.measure.foreseeing import Looking, foresee
+from pegboard.board.measure.taking import MOST_ASKED, most_like
+from pegboard.config.parts import find_settings
 from pegboard.config.settings import EmbedSettings, Settings
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.local import LocalEmbedder

@@ -3,7 +3,7 @@
 import pytest
 
 from making import filler, hang, make_item, purge, retire
-from pegboard.board.find import Ask, FindSettings, find
+from pegboard.board.find.answering import Ask, FindSettings, find
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.parts import PartsEmbedder
 from pegboard.model.items import ItemId, MatchType, Mode

@@ -7,8 +7,8 @@ import pytest
 
 from pegboard import Pegboard
 from pegboard.app.live import kept
-from pegboard.board.keeping import EVERYTHING, Keeping
-from pegboard.board.sync import SyncReport
+from pegboard.board.sync.keeping import EVERYTHING, Keeping
+from pegboard.board.sync.one_source import SyncReport
 from pegboard.errors import BoardBusy, ServerUnavailable
 from pegboard.model.calls import Listing, ServerConfig, Transport
 from pegboard.model.items import SourceRecord
@@ -156,7 +156,7 @@ def test_a_wish_for_everything_takes_in_all_others():
 
 
 def test_a_source_that_is_added_later_is_taken_up(keep, monkeypatch):
-    monkeypatch.setattr("pegboard.board.keeping.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("pegboard.board.sync.keeping.LOOK_SECONDS", 0.05)
     board = Board()
     keep(board)
     board.records.append(TOOLS)
@@ -174,7 +174,7 @@ def test_a_source_that_was_removed_is_not_synced(keep):
 
 
 def test_a_sync_that_fails_is_counted_and_tried_again(keep, monkeypatch):
-    monkeypatch.setattr("pegboard.board.keeping.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("pegboard.board.sync.keeping.LOOK_SECONDS", 0.05)
     board = Board(TOOLS)
     board.answers = [BoardBusy("busy"), SyncReport("tools", added=1)]
     keeping = keep(board)
@@ -202,7 +202,7 @@ def test_faces_hear_only_of_syncs_that_changed_something(keep):
 
 
 def test_a_server_that_cannot_be_asked_does_not_end_the_keeping(keep, monkeypatch):
-    monkeypatch.setattr("pegboard.board.keeping.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("pegboard.board.sync.keeping.LOOK_SECONDS", 0.05)
     board = Board(CLOCK, TOOLS)
     asked = []
 
@@ -216,7 +216,7 @@ def test_a_server_that_cannot_be_asked_does_not_end_the_keeping(keep, monkeypatc
 
 
 def test_an_error_that_nobody_foresaw_is_logged_and_it_goes_on(keep, monkeypatch, caplog):
-    monkeypatch.setattr("pegboard.board.keeping.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("pegboard.board.sync.keeping.LOOK_SECONDS", 0.05)
     board = Board(TOOLS)
     board.answers = [ValueError("what is this?")]
     keeping = keep(board)
@@ -250,8 +250,8 @@ def test_a_folder_that_cannot_be_read_is_told_and_a_server_is_not(keep):
 
 
 def test_a_server_that_did_not_list_its_tools_is_asked_again(keep, monkeypatch):
-    monkeypatch.setattr("pegboard.board.keeping.LOOK_SECONDS", 0.05)
-    monkeypatch.setattr("pegboard.board.keeping.AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr("pegboard.board.sync.keeping.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("pegboard.board.sync.keeping.AGAIN_SECONDS", 0.01)
     board = Board(CLOCK)
     board.servers = {"clock": ServerConfig("clock", Transport.STDIO)}
     board.answers = [SyncReport("clock", error="down")]
@@ -261,7 +261,7 @@ def test_a_server_that_did_not_list_its_tools_is_asked_again(keep, monkeypatch):
 
 
 def test_a_server_that_is_set_up_otherwise_or_removed_is_let_go(keep, monkeypatch):
-    monkeypatch.setattr("pegboard.board.keeping.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("pegboard.board.sync.keeping.LOOK_SECONDS", 0.05)
     board = Board(CLOCK)
     board.servers = {"clock": ServerConfig("clock", Transport.STDIO)}
     keep(board)
@@ -291,7 +291,7 @@ def test_other_sources_are_read_also_where_files_are_watched():
 
 
 def test_one_sync_that_fails_does_not_end_the_keeping_of_a_real_board(tmp_path, place, monkeypatch):
-    monkeypatch.setattr("pegboard.board.keeping.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("pegboard.board.sync.keeping.LOOK_SECONDS", 0.05)
     folder = tmp_path / "tools" / "mcptools" / "greenhouse"
     folder.mkdir(parents=True)
     with Pegboard.open(str(place), create=True, embed__provider="test") as board:

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from pegboard.board.keyring import Keyring, public_key
+from pegboard.board.trust.keyring import Keyring, public_key
 from pegboard.errors import KeyUnusable, UsageError
 from pegboard.gate.side_files import key_id
 from pegboard.gate.signatures import TrustedKey
@@ -342,7 +342,7 @@ def test_threads_that_trust_at_once_lose_no_key(keyring):
 
 def test_processes_that_trust_at_once_lose_no_key(keyring, home):
     program = (
-        "import sys; from pathlib import Path; from pegboard.board.keyring import *;"
+        "import sys; from pathlib import Path; from pegboard.board.trust.keyring import *;"
         "ring = Keyring(Path(sys.argv[1]));"
         "[ring.new(f'{sys.argv[2]}-{n}') for n in range(5)]"
     )

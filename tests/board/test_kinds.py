@@ -3,8 +3,8 @@
 import pytest
 
 from making import hang, make_item
-from pegboard.board.find import Ask, FindSettings, find
-from pegboard.board.worker import Worker, WorkerSettings
+from pegboard.board.find.answering import Ask, FindSettings, find
+from pegboard.board.maintain.worker import Worker, WorkerSettings
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import EmbeddingError, UsageError
 from pegboard.model.items import Filters, Kind, MatchType, Mode

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from making import make_candidate
-from pegboard.board.kiwi_numbers import numbers_of
+from pegboard.board.migrate.numbers import numbers_of
 from pegboard.gate.admission import admit
 from pegboard.model.items import Item
 

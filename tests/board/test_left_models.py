@@ -7,11 +7,11 @@ import pytest
 
 from making import until
 from pegboard.app.live import kept
-from pegboard.board.maintain import quiet
-from pegboard.board.worker import TRIED_EVERY, Worker, WorkerSettings
+from pegboard.board.maintain.worker import TRIED_EVERY, Worker, WorkerSettings
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import BoardReadOnly
 from pegboard.model.items import ModelSpec
+from pegboard.ports.stages import quiet
 from pegboard.store.postgres import nearest
 
 STORES = ("sqlite", "postgres")

@@ -8,7 +8,7 @@ import pytest
 from embedding_server import running_server, status, well
 from making import until
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.worker import Worker, WorkerSettings, together
+from pegboard.board.maintain.worker import Worker, WorkerSettings, together
 from pegboard.embed import service
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import ModelUnavailable, UsageError

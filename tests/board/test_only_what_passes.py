@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import pytest
 
-from pegboard.app.pegboard import quiet
-from pegboard.board.sync import Sync
+from pegboard.board.sync.one_source import Sync
 from pegboard.gate.admission import admit
 from pegboard.model.calls import Listing, ServerConfig, Transport
 from pegboard.model.items import Filters, SourceRecord
+from pegboard.ports.stages import quiet
 from pegboard.sources.mcp import McpSource
 
 STORES = ("sqlite", "postgres")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from making import hang, make_item
-from pegboard.board.find import Ask, FindSettings, find
-from pegboard.board.patience import Beside, Patience
+from pegboard.board.find.answering import Ask, FindSettings, find
+from pegboard.board.find.patience import Beside, Patience
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.model.items import Mode
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from making import filler, hang, in_memory, make_item
-from pegboard.board.find import Ask, FindSettings, find
+from pegboard.board.find.answering import Ask, FindSettings, find
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.parts import PartsEmbedder
 from pegboard.model.items import Filters, ItemId, Kind, Mode, ToolType
@@ -227,7 +227,7 @@ def board(tmp_path):
 ASK = """
 import json, sys
 from pathlib import Path
-from pegboard.board.find import Ask, FindSettings, find
+from pegboard.board.find.answering import Ask, FindSettings, find
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.parts import PartsEmbedder
 from pegboard.store.sqlite.store import SqliteStore

@@ -4,9 +4,9 @@ import pytest
 
 from making_signed import write_items
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.keyring import Keyring
-from pegboard.board.signing import item_at, sign
-from pegboard.config.loading import keyring_folder
+from pegboard.board.trust.keyring import Keyring
+from pegboard.board.trust.signing import item_at, sign
+from pegboard.config.places import keyring_folder
 from pegboard.model.calls import Outcome
 from pegboard.model.content import Access, Permission, Resource
 

@@ -3,7 +3,7 @@
 import pytest
 
 from making import entry_of, filler, hang, make_item
-from pegboard.board.find import Ask, FindSettings, find
+from pegboard.board.find.answering import Ask, FindSettings, find
 from pegboard.model.items import ItemId, Mode
 from pegboard.search.boosts import MOST, BoostSettings
 

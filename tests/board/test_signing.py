@@ -9,10 +9,17 @@ import pytest
 
 from making_signed import FILES, ITEMS, OF_ITEM, SIDE_FILES, flip, write_items
 from pegboard.app.pegboard import Pegboard
-from pegboard.board import signing
-from pegboard.board.keyring import Keyring
-from pegboard.board.signing import Sealing, item_at, sign, signed_namespace, verify, verify_entry
-from pegboard.config.loading import keyring_folder
+from pegboard.board.trust import signing
+from pegboard.board.trust.keyring import Keyring
+from pegboard.board.trust.signing import (
+    Sealing,
+    item_at,
+    sign,
+    signed_namespace,
+    verify,
+    verify_entry,
+)
+from pegboard.config.places import keyring_folder
 from pegboard.config.settings import SIGNATURES, EmbedSettings, Settings, TrustSettings
 from pegboard.errors import KeyUnusable, NotTrusted, UsageError
 from pegboard.gate.side_files import moment

@@ -9,8 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard.board.evaluate import interval
-from pegboard.board.sweep import ENOUGH, MEASURE, distance, grid, hold_out, judge, pick, toml
+from pegboard.board.measure.evaluating import interval
+from pegboard.board.measure.sweeping import (
+    ENOUGH,
+    MEASURE,
+    distance,
+    grid,
+    hold_out,
+    judge,
+    pick,
+    toml,
+)
 from pegboard.cli.main import cli
 from pegboard.config.loading import load
 from pegboard.errors import UsageError

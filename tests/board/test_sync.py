@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.sync import BATCH, Sync
+from pegboard.board.sync.one_source import BATCH, Sync
 from pegboard.config.settings import Settings, SyncSettings
 from pegboard.errors import SourceError, UsageError
 from pegboard.gate.admission import admit

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pegboard.board.tokens import (
+from pegboard.board.trust.tokens import (
     KEPT_SECONDS,
     LONGEST_NAME,
     check_token,

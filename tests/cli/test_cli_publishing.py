@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from making_signed import write_items
-from pegboard.config.loading import DEFAULTS, keyring_folder
+from pegboard.config.places import DEFAULTS, keyring_folder
 
 RELEASE = ".ai/tools/ops/release.py"
 REFERENCE = "public/tools:ops:release"

@@ -7,7 +7,7 @@ import stat
 import pytest
 
 from making_signed import ITEMS, SIDE_FILES, flip, write_items
-from pegboard.config.loading import keyring_folder
+from pegboard.config.places import keyring_folder
 
 RELEASE = ".ai/tools/ops/release.py"
 

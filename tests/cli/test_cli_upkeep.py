@@ -4,10 +4,11 @@ import threading
 
 import pytest
 
-from pegboard.app.pegboard import Pegboard, quiet
-from pegboard.board.worker import Worker, WorkerSettings
+from pegboard.app.pegboard import Pegboard
+from pegboard.board.maintain.worker import Worker, WorkerSettings
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import EmbeddingError
+from pegboard.ports.stages import quiet
 
 COUNTS = ["total", "ready", "pending", "failed", "disabled", "blank"]
 

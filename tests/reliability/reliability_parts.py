@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from pegboard.board import maintain
-from pegboard.board.worker import Worker, WorkerSettings
+from pegboard.board.maintain.worker import Worker, WorkerSettings
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.parts import PartsEmbedder
 from pegboard.errors import PegboardError
@@ -158,7 +157,7 @@ def assert_whole(store: Store, embedder: Embedder) -> None:
 
     A command embeds the parts of a text apart; a worker with a bare embedder, all of it at once.
     """
-    assert maintain.check(store) == []
+    assert store.check() == []
     active = [entry for entry in entries(store) if entry.active]
     assert standing(store) == ({"ready": len(active)} if active else {})
     assert waiting(store) == 0

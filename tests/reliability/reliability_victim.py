@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pegboard import Pegboard
-from pegboard.board.worker import Worker, WorkerSettings
+from pegboard.board.maintain.worker import Worker, WorkerSettings
 from pegboard.cli.shared import stop_on_signals
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import EXIT_INTERRUPTED

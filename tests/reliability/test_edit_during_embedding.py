@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 
 from reliability_parts import BOTH, assert_whole, entries, item, numbered, vectors, waiting, worker
 
-from pegboard.board import maintain
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.model.items import DEFAULT_NAMESPACE, EmbeddingStatus, Entry, SourceRecord, Vector
 from pegboard.ports.store import Store
@@ -55,7 +54,7 @@ def test_an_edit_during_the_call_never_leaves_the_old_vector_under_the_new_text(
     assert vectors(store) == {}
     assert entry(store).embedding.status is EmbeddingStatus.PENDING
     assert waiting(store) == 1
-    assert maintain.check(store) == []
+    assert store.check() == []
     assert hand.step() is True
     assert_whole(store, PLAIN)
 
@@ -84,7 +83,7 @@ def test_an_item_retired_during_the_call_stays_retired_and_can_come_back(
 
     assert entry(store).active is False
     assert waiting(store) == 0
-    assert maintain.check(store) == []
+    assert store.check() == []
     assert hand.step() is False
     store.items.put([OLD], TARGET)
     hand.step()
@@ -100,7 +99,7 @@ def test_an_item_removed_during_the_call_leaves_nothing_behind(store: Store) -> 
 
     assert entries(store) == []
     assert vectors(store) == {}
-    assert maintain.check(store) == []
+    assert store.check() == []
 
 
 def test_a_task_written_during_the_call_for_another_item_is_not_lost(store: Store) -> None:
@@ -114,7 +113,7 @@ def test_a_task_written_during_the_call_for_another_item_is_not_lost(store: Stor
     hand = worker(store, MeddlingEmbedder(replace_the_item))
     assert hand.step() is True
 
-    assert maintain.check(store) == []
+    assert store.check() == []
     assert waiting(store) == 1
     assert hand.step() is True
     assert_whole(store, PLAIN)
@@ -131,7 +130,7 @@ def test_an_edit_and_its_undoing_during_the_call_end_with_the_right_vector(
 
     hand = worker(store, MeddlingEmbedder(edit_and_undo))
     while hand.step():
-        assert maintain.check(store) == []
+        assert store.check() == []
 
     assert_whole(store, PLAIN)
 
@@ -148,7 +147,7 @@ def test_an_edit_during_the_call_that_then_fails_is_embedded_all_the_same(
     hand = worker(store, MeddlingEmbedder(edit_and_fail), max_attempts=1)
     assert hand.step() is True
 
-    assert maintain.check(store) == []
+    assert store.check() == []
     assert entry(store).embedding.status is EmbeddingStatus.PENDING
     assert hand.step() is True
     assert_whole(store, PLAIN)
@@ -163,7 +162,7 @@ def test_one_edit_in_a_batch_does_not_keep_the_others_from_their_vectors(
     assert hand.step() is True
 
     assert (hand.report.embedded, hand.report.superseded) == (9, 1)
-    assert maintain.check(store) == []
+    assert store.check() == []
     assert hand.step() is True
     assert_whole(store, PLAIN)
 
@@ -172,11 +171,11 @@ def test_a_refresh_asked_for_during_the_call_breaks_nothing(store: Store) -> Non
     store.items.put([OLD], TARGET)
 
     def refresh() -> None:
-        maintain.refresh(store, TARGET, entry(store), lambda step, done, total: None)
+        refresh(store, TARGET, entry(store), lambda step, done, total: None)
 
     hand = worker(store, MeddlingEmbedder(refresh))
     while hand.step():
-        assert maintain.check(store) == []
+        assert store.check() == []
 
     assert_whole(store, PLAIN)
 
@@ -186,5 +185,5 @@ def test_embedding_switched_off_during_the_call_leaves_a_valid_board(store: Stor
 
     assert worker(store, MeddlingEmbedder(store.tasks.disable)).step() is True
 
-    assert maintain.check(store) == []
+    assert store.check() == []
     assert waiting(store) == 0

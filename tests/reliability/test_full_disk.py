@@ -20,7 +20,6 @@ from reliability_parts import (
 )
 
 from making import word_hits
-from pegboard.board import maintain
 from pegboard.errors import BoardFull, exit_code
 from pegboard.model.items import Item
 from pegboard.store.sqlite.store import SqliteStore
@@ -78,7 +77,7 @@ def test_what_was_there_before_the_disk_ran_full_is_whole_and_can_be_searched(
 
     assert standing(store) == {"pending": fitted}
     assert waiting(store) == fitted
-    assert maintain.check(store) == []
+    assert store.check() == []
     assert len(word_hits(store, ["sheep"], limit=1000)) == fitted
 
 
@@ -104,7 +103,7 @@ def test_vectors_that_no_longer_fit_leave_their_tasks_to_be_done_later(
         while hand.step():
             pass
 
-    assert maintain.check(store) == []
+    assert store.check() == []
     assert standing(store)["pending"] > 0
     pages.pragma("max_page_count", 1_000_000)
     store.tasks.release(hand.owner)

@@ -17,7 +17,6 @@ from reliability_parts import (
     waiting,
 )
 
-from pegboard.board import maintain
 from pegboard.store.sqlite.store import SqliteStore
 
 KILLS = 100
@@ -78,7 +77,7 @@ def test_a_hundred_kills_at_random_points_lose_nothing(
         tools.change(rounds.rng)
         rounds.play()
         store = SqliteStore(board)
-        assert maintain.check(store) == []
+        assert store.check() == []
         cut_short += waiting(store) > 0 or tools.on(store) != tools.described
         store.close()
         if rounds.kills >= KILLS:
@@ -112,5 +111,5 @@ def test_a_board_whose_making_was_killed_can_be_made_again(
             process.kill()
         process.wait(BOUND)
         made = SqliteStore(path, create=True)
-        assert maintain.check(made) == []
+        assert made.check() == []
         made.close()

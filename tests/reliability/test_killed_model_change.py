@@ -17,7 +17,7 @@ from reliability_parts import (
 )
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.config.loading import EmbedSettings, Settings
+from pegboard.config.settings import EmbedSettings, Settings
 from pegboard.ports.store import Store
 from pegboard.store.opening import open_store
 from pegboard.store.postgres.store import PostgresStore

@@ -13,7 +13,6 @@ from reliability_parts import (
     killed,
 )
 
-from pegboard.board import maintain
 from pegboard.store.opening import open_store
 
 STORES = BOTH
@@ -76,7 +75,7 @@ def test_a_sync_killed_before_it_retires_is_made_good_by_the_next(
     heard(victim, "retiring")
     killed(victim)
     store = open_store(board)
-    assert maintain.check(store) == []
+    assert store.check() == []
     assert "tool_2" in tools.on(store)
 
     assert machine.pegboard("sync", "--board", board).returncode == 0

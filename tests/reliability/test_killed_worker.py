@@ -27,8 +27,7 @@ from reliability_parts import (
     worker,
 )
 
-from pegboard.app.pegboard import quiet
-from pegboard.board import maintain
+from pegboard.ports.stages import quiet
 from pegboard.ports.store import Store
 
 STORES = BOTH
@@ -51,7 +50,7 @@ def test_a_worker_killed_between_claim_and_finish_loses_nothing(
 
     assert killed(victim) == -9
 
-    assert maintain.check(waiting) == []
+    assert waiting.check() == []
     assert vectors(waiting) == {}
     next_one = worker(waiting, HASHED)
     while next_one.release_dead() or next_one.step():
@@ -79,7 +78,7 @@ def test_ten_workers_killed_in_a_row_bring_no_task_near_its_last_attempt(
 DIES_OF_ONE_TEXT = """
 import os, signal, sys, threading
 from pegboard.app import quiet
-from pegboard.board.worker import Worker, WorkerSettings
+from pegboard.board.maintain.worker import Worker, WorkerSettings
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.store.opening import open_store
 
@@ -109,7 +108,7 @@ def test_a_text_that_kills_its_workers_is_given_up_and_takes_no_other_with_it(
     [given_up] = tasks(waiting)
     assert given_up.name == "poison"
     assert (given_up.status, given_up.error) == ("failed", "its worker died 3 times")
-    assert maintain.check(waiting) == []
+    assert waiting.check() == []
 
 
 def test_the_leases_of_a_dead_process_are_taken_back_at_once(
@@ -122,7 +121,7 @@ def test_the_leases_of_a_dead_process_are_taken_back_at_once(
     assert worker(waiting, HASHED).release_dead() == 6
 
     assert held(waiting) == 0
-    assert maintain.check(waiting) == []
+    assert waiting.check() == []
 
 
 def test_a_dead_process_is_noticed_before_its_parent_has_buried_it(

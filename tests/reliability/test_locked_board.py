@@ -17,7 +17,6 @@ from reliability_parts import (
 )
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board import maintain
 from pegboard.config.settings import EmbedSettings, Settings
 from pegboard.errors import BoardBusy
 from pegboard.store.sqlite.store import SqliteStore
@@ -39,7 +38,7 @@ def test_a_board_that_another_process_keeps_locked_is_said_to_be_busy(
     assert "try again" in refused.value.hint
     killed(holder)
     assert impatient.items.put(numbered(4), HASHED.fingerprint).added == 1
-    assert maintain.check(impatient) == []
+    assert impatient.check() == []
     impatient.close()
 
 

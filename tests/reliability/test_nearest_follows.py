@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 from reliability_parts import BOUND, HASHED, Machine, entries, item, killed, worker
 
-from pegboard.board import maintain
 from pegboard.model.items import Filters
 from pegboard.store.sqlite.index import SqliteIndex
 from pegboard.store.sqlite.nearest import Reach
@@ -42,7 +41,7 @@ def opened(path: Path) -> SqliteStore:
 
 def assert_follows(store: SqliteStore) -> None:
     """Every vector of the board finds its own item first; nothing else than what is there comes."""
-    assert maintain.check(store) == []
+    assert store.check() == []
     there = {entry.key for entry in entries(store) if entry.active}
     hung = dict(store.database.rows("SELECT item_key, vector FROM vectors"))
     assert hung.keys() == there

@@ -18,7 +18,6 @@ from reliability_parts import (
 )
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board import maintain
 from pegboard.config.settings import EmbedSettings, Settings
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.model.items import DEFAULT_NAMESPACE, EmbeddingState, EmbeddingStatus, Vector
@@ -86,7 +85,7 @@ def test_a_text_that_cannot_be_embedded_does_not_hold_up_the_others(store: Store
     assert hand.report.embedded == 9
     assert standing(store) == {"ready": 9, "pending": 1}
     assert state(store).status is EmbeddingStatus.PENDING
-    assert maintain.check(store) == []
+    assert store.check() == []
 
 
 def test_it_is_tried_again_after_ever_longer_waits_and_then_given_up_with_a_reason(
@@ -113,7 +112,7 @@ def test_it_is_tried_again_after_ever_longer_waits_and_then_given_up_with_a_reas
     assert state(store).error
     assert [(task.status, task.owner) for task in tasks(store)] == [("failed", None)]
     assert hand.step() is False
-    assert maintain.check(store) == []
+    assert store.check() == []
 
 
 def test_a_failed_text_can_be_revived_and_then_becomes_ready(
@@ -130,7 +129,7 @@ def test_a_failed_text_can_be_revived_and_then_becomes_ready(
     assert state(store).error == ""
     [task] = tasks(store)
     assert (task.status, task.attempts, task.error) == ("pending", 0, "")
-    assert maintain.check(store) == []
+    assert store.check() == []
     pegboard.worker().step()
     assert_whole(store, PLAIN)
 
@@ -145,7 +144,7 @@ def test_a_failed_text_is_found_by_words_and_tried_again_when_it_is_edited(
 
     store.items.put([POISON._replace(description="This text is harmless.")], TARGET)
 
-    assert maintain.check(store) == []
+    assert store.check() == []
     worker(store, AllergicEmbedder()).step()
     assert_whole(store, PLAIN)
 
@@ -177,7 +176,7 @@ def test_an_answer_of_the_wrong_shape_is_a_failure_and_nothing_is_hung(
     assert vectors(store) == {}
     assert (hand.report.embedded, hand.report.failed) == (0, 3)
     assert standing(store) == {"failed": 3}
-    assert maintain.check(store) == []
+    assert store.check() == []
     store.tasks.revive(None)
     assert worker(store, PLAIN).step() is True
     assert_whole(store, PLAIN)

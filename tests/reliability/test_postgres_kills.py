@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 from reliability_parts import BOUND, HASHED, assert_whole, entries, item, tasks, worker
 
-from pegboard.board.worker import Worker, WorkerSettings
+from pegboard.board.maintain.worker import Worker, WorkerSettings
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.model.items import Item, Vector
 from pegboard.store.postgres.store import PostgresStore

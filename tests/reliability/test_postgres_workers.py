@@ -21,10 +21,10 @@ from reliability_parts import (
 )
 
 from embedding_server import running_server
-from pegboard.app.pegboard import quiet
-from pegboard.board.worker import together
+from pegboard.board.maintain.worker import together
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.model.items import Vector
+from pegboard.ports.stages import quiet
 from pegboard.store.postgres.store import PostgresStore
 from pegboard.text import embedding_text
 

@@ -16,7 +16,6 @@ from reliability_parts import (
     killed,
 )
 
-from pegboard.board import maintain
 from pegboard.ports.store import Store
 from pegboard.store.opening import open_store
 from pegboard.store.sqlite.store import SqliteStore
@@ -76,7 +75,7 @@ def test_a_check_made_while_another_process_writes_finds_nothing_wrong(
     writer = machine.victim("rewrite_one_item", board)
     heard(writer, "writing")
 
-    found = [broken for _ in range(often(CHECKS, board)) for broken in maintain.check(store)]
+    found = [broken for _ in range(often(CHECKS, board)) for broken in store.check()]
 
     assert killed(writer) == -9
     assert found == []
@@ -110,5 +109,5 @@ def test_many_processes_may_make_the_same_board_at_once(tmp_path: Path, machine:
             code, _, errors = ended(maker)
             assert (code, errors) == (0, "")
         made = SqliteStore(path)
-        assert maintain.check(made) == []
+        assert made.check() == []
         made.close()

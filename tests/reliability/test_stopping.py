@@ -24,7 +24,6 @@ from reliability_parts import (
     worker,
 )
 
-from pegboard.board import maintain
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.model.items import Vector
 from pegboard.ports.store import Store
@@ -82,7 +81,7 @@ def test_a_worker_told_to_stop_finishes_the_batch_in_hand_and_takes_no_other(sto
     assert report.embedded == 4
     assert nobody_holds_any(store)
     assert waiting(store) == 6
-    assert maintain.check(store) == []
+    assert store.check() == []
 
 
 def test_a_worker_interrupted_in_its_batch_gives_it_back_unharmed(store: Store) -> None:
@@ -125,7 +124,7 @@ def test_a_worker_process_ends_well_on_sigterm_in_the_middle_of_its_work(
     assert code == 0, errors
     assert nobody_holds_any(store)
     assert 0 < waiting(store) < 1000
-    assert maintain.check(store) == []
+    assert store.check() == []
 
 
 def test_ctrl_c_in_the_middle_of_a_sync_says_that_nothing_is_lost_and_a_rerun_completes_it(
@@ -147,7 +146,7 @@ def test_ctrl_c_in_the_middle_of_a_sync_says_that_nothing_is_lost_and_a_rerun_co
     assert "Traceback" not in errors
     assert nobody_holds_any(store)
     assert standing(store)["pending"] > 0
-    assert maintain.check(store) == []
+    assert store.check() == []
     assert machine.pegboard("sync", "--board", board).returncode == 0
     assert tools.on(store) == tools.described
     assert_whole(store, HASHED)
@@ -167,7 +166,7 @@ def test_a_second_ctrl_c_gives_the_batch_in_hand_back_without_waiting_for_it(
 
     assert ended(process)[0] == 130
     assert untouched(store)
-    assert maintain.check(store) == []
+    assert store.check() == []
 
 
 def test_an_impatient_second_ctrl_c_changes_neither_the_exit_code_nor_the_message(
@@ -187,7 +186,7 @@ def test_an_impatient_second_ctrl_c_changes_neither_the_exit_code_nor_the_messag
     assert code == 130
     assert "nothing is lost" in errors
     assert "Traceback" not in errors
-    assert maintain.check(store) == []
+    assert store.check() == []
 
 
 def test_a_signal_at_any_moment_of_a_workers_waiting_stops_it(

@@ -10,7 +10,6 @@ import pytest
 from reliability_parts import BOTH, ToolFolder, assert_whole, tasks, vectors
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board import maintain
 from pegboard.config.settings import EmbedSettings, Settings
 from pegboard.embed.local import WEIGHTS, LocalEmbedder
 from pegboard.errors import ModelUnavailable
@@ -115,7 +114,7 @@ def test_with_the_right_weights_again_everything_becomes_ready(
     outcome = pegboard.sync()
 
     assert (outcome.work.embedded, outcome.waiting, outcome.notices) == (5, 0, [])
-    assert maintain.check(store) == []
+    assert store.check() == []
     assert_whole(store, right)
     right.close()
 

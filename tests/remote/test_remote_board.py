@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from remote_parts import saying, stranger
 
-from pegboard.board.create import draft_of
-from pegboard.board.releasing import Parcel
+from pegboard.board.create.drafts import draft_of
+from pegboard.board.publish.releasing import Parcel
 from pegboard.config.gateway import GatewayPlace
 from pegboard.config.settings import Settings
 from pegboard.errors import BoardUnreachable, ChangedMeanwhile, PegboardError, TookTooLong

@@ -5,7 +5,7 @@ import json
 import pytest
 from remote_parts import raw, saying, stranger
 
-from pegboard.board.releasing import Parcel
+from pegboard.board.publish.releasing import Parcel
 from pegboard.config.settings import Settings
 from pegboard.errors import BoardBusy, BoardUnreachable, PegboardError, exit_code
 from pegboard.remote.board import RemoteBoard

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.create import draft_of
+from pegboard.board.create.drafts import draft_of
 from pegboard.config.settings import Settings
 from pegboard.gate.tool_schema import schema_text
 from pegboard.serve.creating import INPUT_SCHEMA, in_words

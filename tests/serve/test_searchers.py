@@ -13,8 +13,8 @@ import pytest
 from hiding import HIDDEN, STRANGERS, hide
 from making import make_item, until
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.find import Ask
-from pegboard.board.patience import Patience
+from pegboard.board.find.answering import Ask
+from pegboard.board.find.patience import Patience
 from pegboard.errors import UsageError
 from pegboard.model.calls import OWNER, Caller
 from pegboard.model.items import Filters, Kind

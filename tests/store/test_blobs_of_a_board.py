@@ -12,9 +12,9 @@ import pytest
 from blobs_parts import LARGE, LASTING, content_of, everything, in_bucket, with_file
 
 from making import by_hand, entry_of, make_file, make_item, purge
-from pegboard.board import maintain
-from pegboard.board.bounds import bounded
-from pegboard.board.curate import Curating
+from pegboard.app.upkeep import LEFT_BEHIND
+from pegboard.board.curate.editing import Curating
+from pegboard.board.describe.bounds import bounded
 from pegboard.errors import BoardBusy, BoardCorrupt, BoardError
 from pegboard.model.content import Version
 from pegboard.model.items import Filters
@@ -294,7 +294,7 @@ def test_writing_everything_again_heals_it_for_all_who_share_it(board, blobs, ho
         board.items.put([item], None, rewrite=True)
     assert board.check() == []
     assert key_of(board, "a") == key_of(board, "b")
-    maintain.unused_files(board, older_than=NOW, remove=True)
+    board.unused_files(NOW, remove=True)
     assert stored(board, blobs) == [key_of(board, "a")]
 
 
@@ -405,23 +405,23 @@ def left_behind(where, tmp_path):
 @BY_STORE
 def test_what_a_killed_put_uploaded_is_found_and_removed(left_behind):
     assert left_behind.items.page(0, 10) == []
-    [found] = maintain.unused_files(left_behind, older_than=NOW)
+    [found] = left_behind.unused_files(NOW)
     assert found.size == LARGE
-    assert maintain.unused_files(left_behind, older_than=NOW, remove=True) == [found]
-    assert maintain.unused_files(left_behind, older_than=NOW) == []
+    assert left_behind.unused_files(NOW, remove=True) == [found]
+    assert left_behind.unused_files(NOW) == []
 
 
 @BY_STORE
 def test_what_is_younger_than_an_hour_is_left_alone(left_behind):
-    assert maintain.unused_files(left_behind, remove=True) == []
-    assert len(maintain.unused_files(left_behind, older_than=NOW)) == 1
+    assert left_behind.unused_files(LEFT_BEHIND, remove=True) == []
+    assert len(left_behind.unused_files(NOW)) == 1
 
 
 @BY_STORE
 def test_after_a_kill_the_same_put_succeeds(left_behind):
     item = with_file("send", content_of(LARGE))
     left_behind.items.put([item], None)
-    assert len(maintain.unused_files(left_behind, older_than=NOW, remove=True)) == 1
+    assert len(left_behind.unused_files(NOW, remove=True)) == 1
     assert entry_of(left_behind, item).item == item
 
 
@@ -429,12 +429,12 @@ def test_what_an_item_no_longer_has_is_found_and_removed(board, blobs):
     board.items.put([with_file(name, content_of(LARGE, n)) for n, name in enumerate("ab")], None)
     old = {name: key_of(board, name) for name in "ab"}
     board.items.put([with_file("a", content_of(LARGE, 7))], None)
-    found = maintain.unused_files(board, older_than=NOW, remove=True)
+    found = board.unused_files(NOW, remove=True)
     assert [blob.key for blob in found] == [old["a"]]
     assert sorted(stored(board, blobs)) == sorted([key_of(board, "a"), old["b"]])
     purge(board)
     purge(board)
-    assert len(maintain.unused_files(board, older_than=NOW, remove=True)) == 2
+    assert len(board.unused_files(NOW, remove=True)) == 2
     assert stored(board, blobs) == []
 
 
@@ -448,7 +448,7 @@ def test_what_is_put_again_while_it_is_being_removed_is_not_lost(
     purge(board)
     purge(board)
     setattr(watched, moment, lambda: other.items.put([item], None))
-    [removed] = maintain.unused_files(watched_board, older_than=NOW, remove=True)
+    [removed] = watched_board.unused_files(NOW, remove=True)
     assert key_of(board, "send") != removed.key
     assert content(board, item) == content_of(LARGE)
 
@@ -465,7 +465,7 @@ def test_what_is_committed_after_it_was_listed_is_not_removed(
         putting = pool.submit(slow.items.put, [item], None)
         assert uploaded.wait(BOUND)
         watched.after_list = lambda: (listed.set(), putting.result(BOUND))
-        assert maintain.unused_files(watched_board, older_than=NOW, remove=True) == []
+        assert watched_board.unused_files(NOW, remove=True) == []
     assert content(board, item) == content_of(LARGE)
 
 
@@ -479,7 +479,7 @@ def test_what_was_to_be_shared_and_is_removed_meanwhile_goes_into_the_database(
     def take_away():
         purge(board)
         purge(board)
-        maintain.unused_files(board, older_than=NOW, remove=True)
+        board.unused_files(NOW, remove=True)
 
     watched.after_put = take_away  # of `another`, when it is settled that `second` shares
     watched_board.items.put([second, another], None)
@@ -502,11 +502,11 @@ def test_boards_that_share_a_place_leave_one_another_alone(board, open_board, el
     second = open_board(where=elsewhere)
     item = with_file("send", content_of(LARGE))
     board.items.put([item], None)
-    assert maintain.unused_files(second, older_than=NOW, remove=True) == []
+    assert second.unused_files(NOW, remove=True) == []
     second.items.put([item], None)
     purge(second)
     purge(second)
-    assert len(maintain.unused_files(second, older_than=NOW, remove=True)) == 1
+    assert len(second.unused_files(NOW, remove=True)) == 1
     assert entry_of(board, item).item == item
     assert everything(blobs, board_name(second)) == []
 

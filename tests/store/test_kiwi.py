@@ -19,13 +19,13 @@ from psycopg.rows import dict_row
 
 from kiwi_database import AWKWARD, BIG, DIMENSION, OLD_DIRECTIVES, make_kiwi, sha256, uid
 from making import make_item, make_vector
-from pegboard.board.kiwi_vectors import Vouched, fitting
-from pegboard.board.maintain import quiet
-from pegboard.board.migrating import Migrating, MigrationReport
+from pegboard.board.migrate.migrating import Migrating, MigrationReport
+from pegboard.board.migrate.vectors import Vouched, fitting
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import BoardError, UsageError
 from pegboard.gate.admission import admit
 from pegboard.model.items import EmbeddingStatus, Fingerprint, ItemId
+from pegboard.ports.stages import quiet
 from pegboard.store.postgres.kiwi import KiwiBoard, OldVector
 from pegboard.store.postgres.kiwi_reading import reading
 from pegboard.store.postgres.store import PostgresStore
@@ -596,8 +596,8 @@ def test_a_model_is_known_by_its_name_whoever_packed_its_weights(said, fits):
 
 VICTIM = """
 import os, signal, sys, threading
-from pegboard.board.kiwi_vectors import Vouched
-from pegboard.board.migrating import Migrating
+from pegboard.board.migrate.vectors import Vouched
+from pegboard.board.migrate.migrating import Migrating
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.gate.admission import admit
 from pegboard.store.postgres.kiwi import KiwiBoard

@@ -3,7 +3,7 @@
 import pytest
 
 from making import entry_of, make_item, retire
-from pegboard.board.listing import listed
+from pegboard.board.describe.listing import listed
 from pegboard.model.items import Filters, Kind, ToolType, Visibility
 from pegboard.store.sqlite.index import SQL
 

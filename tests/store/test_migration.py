@@ -7,7 +7,7 @@ import pytest
 
 from making import entry_of, make_item, word_hits
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.find import Ask, FindSettings, find
+from pegboard.board.find.answering import Ask, FindSettings, find
 from pegboard.config.settings import EmbedSettings, Settings
 from pegboard.model.calls import OnChange, Outcome
 from pegboard.model.content import Version

@@ -1,7 +1,7 @@
 """How the work on the vectors goes, as the board can tell it."""
 
 from making import OTHER_MODEL, by_hand, hang, make_item, work
-from pegboard.board.maintain import status
+from pegboard.board.maintain.status import status
 
 
 def test_nothing_waits_and_nothing_was_done(store, embedder):

@@ -11,11 +11,12 @@ import pytest
 
 from making import OTHER_MODEL, entry_of, hang, make_item, word_hits, work
 from pegboard.app.pegboard import Pegboard
-from pegboard.board import maintain
+from pegboard.board.maintain.queueing import queue_missing
 from pegboard.config.settings import EmbedSettings, Settings
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.model.calls import Health, ServerConfig, ServerState, Transport
 from pegboard.model.items import EmbeddingStatus, Model, ModelSpec
+from pegboard.ports.stages import quiet
 from pegboard.store.postgres import memory
 from pegboard.store.postgres.store import PostgresStore
 
@@ -25,7 +26,7 @@ AGES = 600.0
 LISTENER = """FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'"""
 WORK = """
 import sys, threading
-from pegboard.board.worker import Worker, WorkerSettings
+from pegboard.board.maintain.worker import Worker, WorkerSettings
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.store.postgres.store import PostgresStore
 settings = WorkerSettings(poll_seconds=float(sys.argv[2]))
@@ -104,7 +105,7 @@ def test_a_worker_whose_line_was_cut_hears_again(worker, hand, postgres_store, e
 def test_a_backfill_wakes_an_idle_worker_too(worker, postgres_store, embedder):
     item = make_item("one")
     postgres_store.items.put([item], None)
-    maintain.queue_missing(postgres_store, [embedder.fingerprint], maintain.quiet)
+    queue_missing(postgres_store, [embedder.fingerprint], quiet)
     eventually(lambda: ready(postgres_store, item))
 
 

@@ -21,7 +21,7 @@ from rights_parts import (
 
 from making import entry_of, make_file, make_item, word_hits
 from pegboard.app.pegboard import Pegboard
-from pegboard.config.loading import EmbedSettings, Settings
+from pegboard.config.settings import EmbedSettings, Settings
 from pegboard.embed.choose import make_embedder
 from pegboard.errors import BoardError, BoardReadOnly, ItemNotFound
 from pegboard.model.items import Filters, ItemId, Mode, Visibility, WordQuery

@@ -8,7 +8,7 @@ from psycopg import errors
 from rights_parts import ALICE, AMOS, ANON, BOB, acting
 
 from making import entry_of, make_item
-from pegboard.board.curate import Curating, Edit, etag
+from pegboard.board.curate.editing import Curating, Edit, etag
 from pegboard.embed.choose import make_embedder
 from pegboard.errors import BoardReadOnly, ChangedMeanwhile, ItemNotFound
 from pegboard.model.curation import Event

@@ -10,8 +10,8 @@ from psycopg import errors, sql
 from rights_parts import ALICE, AMOS, MODEL, acting
 
 from making import by_hand, make_item
-from pegboard.board.curate import Curating
-from pegboard.board.find import Ask, FindSettings, find
+from pegboard.board.curate.editing import Curating
+from pegboard.board.find.answering import Ask, FindSettings, find
 from pegboard.embed.choose import make_embedder
 from pegboard.errors import BoardCorrupt, ItemNotFound
 from pegboard.gate.admission import Limits

@@ -11,7 +11,7 @@ import pytest
 from rights_parts import ALICE
 
 from making import by_hand, entry_of, make_item, purge, retire
-from pegboard.board.curate import etag
+from pegboard.board.curate.editing import etag
 from pegboard.errors import BoardReadOnly
 from pegboard.model.calls import Outcome
 from pegboard.model.items import ItemId

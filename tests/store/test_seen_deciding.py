@@ -22,7 +22,7 @@ from seen_parts import (
 
 from making import make_item
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.create import draft_of
+from pegboard.board.create.drafts import draft_of
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import ItemHeld, ItemNotFound, NotAllowed
 from pegboard.model.calls import Caller, OnChange, Outcome, Role, ServerConfig, Transport

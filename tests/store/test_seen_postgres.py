@@ -8,7 +8,7 @@ from psycopg import sql
 from seen_parts import ALICE, ANN, ANON, BOB, PEGS, SETTINGS, fill, sees
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.create import draft_of
+from pegboard.board.create.drafts import draft_of
 from pegboard.errors import BoardPartlyHidden, NotAllowed
 from pegboard.store.postgres.store import PostgresStore
 from postgres_server import fresh

@@ -18,7 +18,7 @@ from typing import Any
 
 from releasing_parts import GREET, write
 
-from pegboard.board.keyring import Keyring
+from pegboard.board.trust.keyring import Keyring
 
 BOUND = 60.0
 PATH = ".ai/tools/paper/greet.py"

@@ -7,9 +7,9 @@ answer is in the tests of stores, gateways and processes.
 import time
 from pathlib import Path
 
-from pegboard.board.keyring import Keyring
-from pegboard.board.packing import recorded, release_at, sealed
-from pegboard.board.releasing import Parcel, Shelf
+from pegboard.board.publish.packing import recorded, release_at, sealed
+from pegboard.board.publish.releasing import Parcel, Shelf
+from pegboard.board.trust.keyring import Keyring
 from pegboard.errors import ItemNotFound
 from pegboard.formats.semver import precedence
 from pegboard.gate.releases import Record, unpack

@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from releasing_parts import GREET, Publisher, seal_of
 
-from pegboard.board.bounds import Place
-from pegboard.board.pulling import Fetching, Want
-from pegboard.board.releasing import Releasing
+from pegboard.board.describe.bounds import Place
+from pegboard.board.publish.fetching import Fetching, Want
+from pegboard.board.publish.releasing import Releasing
 from pegboard.errors import ItemNotFound
 from pegboard.formats.semver import parse, parse_range
 from pegboard.model.items import ItemId

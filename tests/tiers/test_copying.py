@@ -7,7 +7,7 @@ from tier_parts import Desk, command
 
 from making_signed import FILES, ITEMS
 from pegboard.app.pegboard import Pegboard, located
-from pegboard.board.create import draft_of
+from pegboard.board.create.drafts import draft_of
 from pegboard.tiers import open_user
 
 MANIFEST = {

@@ -5,11 +5,12 @@ import os
 import pytest
 from releasing_parts import GREET, MANIFEST, Publisher, Shelves, seal_of, write
 
-from pegboard.board.locking import read_lock, write_lock
-from pegboard.board.packing import recorded, release_at, sealed
-from pegboard.board.pulling import Comparing, Fetching, Want
-from pegboard.board.releasing import Parcel
-from pegboard.board.unpacking import put_in_place
+from pegboard.board.publish.comparing import Comparing
+from pegboard.board.publish.fetching import Fetching, Want
+from pegboard.board.publish.lock_file import read_lock, write_lock
+from pegboard.board.publish.packing import recorded, release_at, sealed
+from pegboard.board.publish.placing import put_in_place
+from pegboard.board.publish.releasing import Parcel
 from pegboard.errors import ConfigError, ItemNotFound, NotTrusted, UsageError
 from pegboard.gate.releases import pack, unpack
 from pegboard.gate.signatures import Policy
@@ -236,7 +237,7 @@ def test_where_signatures_are_not_required_an_unknown_signer_is_told(ada, shelve
 
 
 def test_a_signature_of_a_folder_is_none_of_a_release(ada, shelves, tmp_path):
-    from pegboard.board.signing import item_at, sign
+    from pegboard.board.trust.signing import item_at, sign
 
     parcel = ada.greet("1.0.0")
     place = ada.ai / "tools/paper/greet.py"

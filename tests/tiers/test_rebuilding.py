@@ -12,7 +12,7 @@ from tier_parts import Desk, command, write_tool
 
 from making import until
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.create import draft_of
+from pegboard.board.create.drafts import draft_of
 from pegboard.errors import PegboardError
 
 GREET = "Write a greeting card for somebody."

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pegboard.app.pegboard import Pegboard, located
-from pegboard.config.loading import Tier
+from pegboard.config.places import Tier
 from pegboard.errors import BoardMissing, ConfigError
 from pegboard.remote.board import RemoteBoard
 from pegboard.tiers import open_registry, open_user

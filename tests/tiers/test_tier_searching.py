@@ -8,7 +8,7 @@ import pytest
 from tier_parts import Desk, silent_server
 
 from pegboard.app.pegboard import Pegboard, located
-from pegboard.board.locking import Locked, write_lock
+from pegboard.board.publish.lock_file import Locked, write_lock
 from pegboard.errors import BoardMissing, BoardUnreachable, ConfigError, ItemNotFound, UsageError
 from pegboard.model.items import Filters
 from pegboard.tiers import Tiers

@@ -5,14 +5,14 @@ from typing import NamedTuple
 
 import psycopg
 
-from pegboard.app.pegboard import Pegboard, located, quiet
-from pegboard.board.kiwi import SOURCE
-from pegboard.board.kiwi_vectors import Vouched
-from pegboard.board.migrating import Migrating, MigrationReport
+from pegboard.app.pegboard import Pegboard, located
+from pegboard.board.migrate.migrating import Migrating, MigrationReport
+from pegboard.board.migrate.rows import SOURCE
+from pegboard.board.migrate.vectors import Vouched
 from pegboard.errors import BoardError, BoardTooNew, ModelUnavailable, UsageError
 from pegboard.gate.admission import NAMESPACE_RULE, admit, is_namespace
 from pegboard.model.items import DEFAULT_NAMESPACE, Fingerprint
-from pegboard.ports.stages import Progress
+from pegboard.ports.stages import Progress, quiet
 from pegboard.store.opening import is_address
 from pegboard.store.postgres.inspecting import DatabaseStatus, inspect
 from pegboard.store.postgres.kiwi import KiwiBoard

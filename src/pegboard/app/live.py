@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.keeping import Keeping
-from pegboard.board.sync import SyncReport
+from pegboard.board.sync.keeping import Keeping
+from pegboard.board.sync.one_source import SyncReport
 from pegboard.config.freeact import PytoolsPlace
 from pegboard.errors import BoardCorrupt, BoardReadOnly
 from pegboard.model.items import SourceRecord

@@ -5,18 +5,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from pegboard.app.pegboard import Pegboard, quiet
-from pegboard.board import evaluate as measures
-from pegboard.board.evaluate import EVALUATED, EvalQuery, Filled
-from pegboard.board.sweep import Bench
-from pegboard.board.sweep import sweep as look_for_better
-from pegboard.config.loading import find_settings
+from pegboard.app.pegboard import Pegboard
+from pegboard.board.measure import evaluating as measures
+from pegboard.board.measure.evaluating import EVALUATED, EvalQuery, Filled
+from pegboard.board.measure.sweeping import Bench
+from pegboard.board.measure.sweeping import sweep as look_for_better
+from pegboard.config.parts import find_settings
 from pegboard.config.settings import Settings
 from pegboard.errors import UsageError
 from pegboard.model.answers import Answer
 from pegboard.model.calls import CensusLine
 from pegboard.model.items import Filters
-from pegboard.ports.stages import Progress
+from pegboard.ports.stages import Progress, quiet
 from pegboard.store.opening import open_store, scratch_beside
 
 __all__ = ["evaluate", "evaluate_as_is", "evaluation_board", "scratch_beside", "sweep"]

@@ -9,34 +9,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from pegboard.app import runners
-from pegboard.app.upkeep import Upkeep, quiet
-from pegboard.board.bounds import bounded, place_for, recent_runs, refuse_nonsense
-from pegboard.board.curate import Curating
-from pegboard.board.find import Ask, find
-from pegboard.board.models import BoardModels
-from pegboard.board.patience import Beside, Patience
-from pegboard.board.trust import Files, Trust
-from pegboard.board.upstream import BOARDS_ABOVE, Upstream
+from pegboard.app.upkeep import Upkeep
+from pegboard.board.curate.editing import Curating
+from pegboard.board.describe.bounds import bounded, place_for, recent_runs, refuse_nonsense
+from pegboard.board.find.answering import Ask, find
+from pegboard.board.find.patience import Beside, Patience
+from pegboard.board.maintain.models import BoardModels
+from pegboard.board.sync.upstream import BOARDS_ABOVE, Upstream
+from pegboard.board.trust.allowing import Files, Trust
 from pegboard.config.freeact import PytoolsPlace, pytools_place
 from pegboard.config.gateway import GatewayPlace, gateway_place, registry_gateway
-from pegboard.config.loading import (
-    Located,
-    Tier,
-    allowed_file,
-    embedders,
-    find_settings,
-    keyring_folder,
-    load,
-    sealing_of,
-    user_config_file,
-)
+from pegboard.config.loading import load
+from pegboard.config.parts import embedders, find_settings, sealing_of
+from pegboard.config.places import Located, Tier, allowed_file, keyring_folder, user_config_file
 from pegboard.config.settings import Settings
 from pegboard.errors import BoardReadOnly, KeyUnusable
 from pegboard.model.answers import Answer, Hit
 from pegboard.model.calls import OWNER, Asker, Caller, CallResult, CensusLine, OnChange, OnProgress
 from pegboard.model.content import Json
 from pegboard.model.items import Entry, Filters, Item, Mode
-from pegboard.ports.stages import Embedder
+from pegboard.ports.stages import Embedder, quiet
 from pegboard.ports.store import Store
 from pegboard.sources import mcp_config
 from pegboard.store.blobs.opening import open_blobs
@@ -45,9 +37,10 @@ from pegboard.store.opening import open_store
 __all__ = ["Pegboard", "located", "located_pytools", "quiet"]
 
 if TYPE_CHECKING:
-    from pegboard.board.create import Created, Draft
-    from pegboard.board.releasing import Releasing
-    from pegboard.board.run import Call, Running
+    from pegboard.board.create.drafts import Draft
+    from pegboard.board.create.making import Created
+    from pegboard.board.publish.releasing import Releasing
+    from pegboard.board.run.calling import Call, Running
     from pegboard.model.runs import Run
 
 SEARCH_THREADS = 4
@@ -245,7 +238,7 @@ class Pegboard(Upkeep):
         return hit._replace(signed="revoked", notes=tuple(notes))
 
     def _revoked(self) -> frozenset[str]:
-        from pegboard.board.keyring import Keyring
+        from pegboard.board.trust.keyring import Keyring
 
         try:
             known = Keyring(keyring_folder(self.settings)).trusted().values()
@@ -353,7 +346,7 @@ class Pegboard(Upkeep):
     @property
     def releases(self) -> "Releasing":
         """What is published here: its versions, and what is decided about them."""
-        from pegboard.board.releasing import Releasing
+        from pegboard.board.publish.releasing import Releasing
 
         return Releasing(
             self.store,
@@ -375,7 +368,7 @@ class Pegboard(Upkeep):
 
         It is its caller's, and hangs in the first namespace that is open to him, or in another.
         """
-        from pegboard.board.create import Making
+        from pegboard.board.create.making import Making
 
         place = place_for(self.caller, namespace, self.within)
         gate = sealing_of(self.settings, self._tiers)

@@ -6,13 +6,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pegboard.config.loading import Tier, keyring_folder, user_config_file
+from pegboard.config.places import Tier, keyring_folder, user_config_file
 from pegboard.config.settings import DECISIONS, RunSettings, Settings
 from pegboard.model.items import Entry, Item, ToolType
 
 if TYPE_CHECKING:
-    from pegboard.board.run import Running
-    from pegboard.board.upstream import Upstream
+    from pegboard.board.run.calling import Running
+    from pegboard.board.sync.upstream import Upstream
     from pegboard.execute.job import Executor, Limits
     from pegboard.execute.policy import Rules
     from pegboard.execute.process import Processes
@@ -48,7 +48,7 @@ def make_running(
     environ: Mapping[str, str],
 ) -> "Running":
     """`place` is the project's folder, if this is in one, and whose board it is."""
-    from pegboard.board.run import Checking, Running, Ways
+    from pegboard.board.run.calling import Checking, Running, Ways
     from pegboard.execute import keyring
     from pegboard.execute.arguments import complaints, filled
     from pegboard.execute.grants import Ground
@@ -82,9 +82,9 @@ def _is_signed(keys: Path, entry: Entry) -> bool:
     version = entry.item.version
     if entry.item.signature is None and not (version and version.release):
         return False
-    from pegboard.board.keyring import Keyring
-    from pegboard.board.signing import verify_entry
-    from pegboard.board.versions import is_as_written
+    from pegboard.board.describe.versions import is_as_written
+    from pegboard.board.trust.keyring import Keyring
+    from pegboard.board.trust.signing import verify_entry
     from pegboard.gate.signatures import State
 
     verdict = verify_entry(entry, Keyring(keys).trusted())
@@ -93,8 +93,8 @@ def _is_signed(keys: Path, entry: Entry) -> bool:
 
 def _disowned(keys: Path, entry: Entry) -> str:
     """By the list of trusted keys as it is now."""
-    from pegboard.board.keyring import Keyring
-    from pegboard.board.signing import verify_entry
+    from pegboard.board.trust.keyring import Keyring
+    from pegboard.board.trust.signing import verify_entry
     from pegboard.gate.signatures import NEVER
 
     verdict = verify_entry(entry, Keyring(keys).trusted())

@@ -9,16 +9,19 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pegboard.board import adding, maintain
-from pegboard.board.describe import describe
-from pegboard.board.filling import Filling, Outcome
-from pegboard.board.models import DISABLED, BoardModels
-from pegboard.board.reading import folder_source
-from pegboard.board.sync import Gate
-from pegboard.board.trust import Trust
-from pegboard.board.upstream import Upstream
-from pegboard.board.worker import Worker
-from pegboard.config.loading import Tier, sealing_of, worker_settings
+from pegboard.board.describe.by_name import describe
+from pegboard.board.maintain.models import DISABLED, BoardModels
+from pegboard.board.maintain.queueing import refresh
+from pegboard.board.maintain.status import Status, status
+from pegboard.board.maintain.worker import Worker
+from pegboard.board.sync import adding
+from pegboard.board.sync.filling import Filling, Outcome
+from pegboard.board.sync.one_source import Gate
+from pegboard.board.sync.source_kinds import folder_source
+from pegboard.board.sync.upstream import Upstream
+from pegboard.board.trust.allowing import Trust
+from pegboard.config.parts import sealing_of, worker_settings
+from pegboard.config.places import Tier
 from pegboard.config.settings import Settings
 from pegboard.errors import NotAllowed, UsageError
 from pegboard.gate.admission import admit
@@ -33,14 +36,15 @@ from pegboard.model.items import (
     Rejection,
     SourceRecord,
 )
-from pegboard.ports.stages import Progress, Source
+from pegboard.ports.stages import Progress, Source, quiet
 from pegboard.ports.store import Store
 from pegboard.store.seen.rights import of_the_whole
 
 if TYPE_CHECKING:
-    from pegboard.board.signing import Sealing
+    from pegboard.board.trust.signing import Sealing
 
-quiet = maintain.quiet
+LEFT_BEHIND = 3600.0
+"""Seconds after which an upload that nothing refers to is of a put that was killed."""
 
 
 class Upkeep:
@@ -190,17 +194,20 @@ class Upkeep:
         if target is None:
             raise UsageError(*DISABLED)
         entry = self.show(name) if name else None
-        return maintain.refresh(self.store, target, entry, progress, whose=self.caller)
+        return refresh(self.store, target, entry, progress, whose=self.caller)
 
-    def status(self) -> maintain.Status:
-        return maintain.status(self.store, self.models.target, self.models.building())
+    def status(self) -> Status:
+        return status(self.store, self.models.target, self.models.building())
 
     def rejections(self) -> list[Rejection]:
         return self.store.ledger.rejections()
 
     def check(self) -> list[str]:
-        return maintain.check(self.store)
+        return self.store.check()
 
     def unused_files(self, *, remove: bool = False) -> list[Blob]:
-        """Large files that nothing on the board refers to, and no running put will."""
-        return maintain.unused_files(self.store, remove=remove)
+        """Large files that nothing refers to: their item has changed or gone, or never came.
+
+        What is younger is left alone, because another process may be about to commit it.
+        """
+        return self.store.unused_files(LEFT_BEHIND, remove=remove)

@@ -9,7 +9,7 @@ import click
 from pegboard.app.pegboard import located
 from pegboard.cli.explaining import print_explanation
 from pegboard.cli.render import clipped, print_json, width
-from pegboard.config.loading import keyring_folder
+from pegboard.config.places import keyring_folder
 from pegboard.errors import PegboardError
 from pegboard.gate.characters import visible
 from pegboard.model.answers import Answer, Hit
@@ -140,7 +140,7 @@ def _standing(hit: Hit) -> str:
 @cache
 def _name_of(signer: str) -> str:
     """What this person calls the key, if he knows it."""
-    from pegboard.board.keyring import Keyring  # a search needs none of this
+    from pegboard.board.trust.keyring import Keyring  # a search needs none of this
 
     try:
         known = Keyring(keyring_folder(located().settings)).trusted().get(signer)

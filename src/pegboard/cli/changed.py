@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.changes import Told, exactly, told
+from pegboard.board.curate.changes import Told, exactly, told
 from pegboard.cli.opening import Board
 from pegboard.cli.shared import login_name
 from pegboard.errors import ItemAmbiguous, ItemNotFound

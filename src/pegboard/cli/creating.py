@@ -14,7 +14,7 @@ from pegboard.gate.characters import visible
 from pegboard.model.content import Json
 
 if TYPE_CHECKING:
-    from pegboard.board.create import Created
+    from pegboard.board.create.making import Created
 
 GOOD = ("created", "updated", "unchanged")
 
@@ -39,7 +39,7 @@ def create(
     version; versions stay as they are. Such tools are run only in a sandbox.
     Exit code 0: it hangs on the board, 1: it does not.
     """
-    from pegboard.board.create import draft_at  # with it comes what reads manifests
+    from pegboard.board.create.drafts import draft_at  # with it comes what reads manifests
 
     arguments = _arguments(tried)
     with open_board(board) as pegboard:

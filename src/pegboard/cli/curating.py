@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import click
 
-from pegboard.board.curate import etag
+from pegboard.board.curate.editing import etag
 from pegboard.cli import render
 from pegboard.cli.opening import Board, decider, embed_now, open_board
 from pegboard.cli.shared import command_options

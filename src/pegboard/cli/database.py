@@ -12,7 +12,7 @@ from pegboard.gate.characters import visible
 from pegboard.model.items import DEFAULT_NAMESPACE
 
 if TYPE_CHECKING:
-    from pegboard.board.migrating import MigrationReport
+    from pegboard.board.migrate.migrating import MigrationReport
     from pegboard.store.postgres.inspecting import DatabaseStatus
 
 SHOWN = 20

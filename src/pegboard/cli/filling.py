@@ -7,15 +7,16 @@ from typing import NamedTuple
 import click
 
 from pegboard.app.pegboard import Pegboard, located
-from pegboard.board.adding import user_folder
-from pegboard.board.filling import Outcome
-from pegboard.board.reading import AI, left_beside
-from pegboard.board.sync import SyncReport
+from pegboard.board.sync.adding import user_folder
+from pegboard.board.sync.filling import Outcome
+from pegboard.board.sync.one_source import SyncReport
+from pegboard.board.sync.source_kinds import AI, left_beside
 from pegboard.cli import render
 from pegboard.cli.changed import changed
 from pegboard.cli.opening import Board, open_board, tell_if_no_source
 from pegboard.cli.shared import command_options, notice, progress_bar, stop_on_signals
-from pegboard.config.loading import PROJECT_FILE, env_name, known_settings
+from pegboard.config.loading import env_name, known_settings
+from pegboard.config.places import PROJECT_FILE
 from pegboard.errors import BoardReadOnly, SourceError, UsageError
 from pegboard.model.items import SourceRecord
 

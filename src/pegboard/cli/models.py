@@ -5,7 +5,7 @@ import threading
 import click
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.models import Changed, ModelLine
+from pegboard.board.maintain.models import Changed, ModelLine
 from pegboard.cli import render
 from pegboard.cli.shared import command_options, notice, progress_bar, stop_on_signals
 from pegboard.model.items import ModelSpec

@@ -23,10 +23,10 @@ from pegboard.gate.characters import visible
 from pegboard.model.items import Visibility
 
 if TYPE_CHECKING:
-    from pegboard.board.foreseeing import Forecast
-    from pegboard.board.pulling import Pulled
-    from pegboard.board.releasing import Publication
-    from pegboard.config.loading import Located
+    from pegboard.board.measure.foreseeing import Forecast
+    from pegboard.board.publish.comparing import Pulled
+    from pegboard.board.publish.releasing import Publication
+    from pegboard.config.places import Located
     from pegboard.tiers.opening import Board
     from pegboard.tiers.publishing import Ready
     from pegboard.tiers.pulling import PullReport

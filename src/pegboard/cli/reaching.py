@@ -10,7 +10,7 @@ import click
 from pegboard.app.pegboard import Pegboard, located
 from pegboard.cli.opening import Board, chosen_gateway, open_board
 from pegboard.cli.shared import notice
-from pegboard.config.loading import Located, Tier
+from pegboard.config.places import Located, Tier
 from pegboard.config.settings import TIERS
 from pegboard.errors import BoardMissing, UsageError
 from pegboard.model.answers import Answer, TierState

@@ -17,7 +17,7 @@ from pegboard.model.items import Visibility
 from pegboard.model.releases import Decision
 
 if TYPE_CHECKING:
-    from pegboard.board.releasing import Shelf
+    from pegboard.board.publish.releasing import Shelf
     from pegboard.model.content import Version, VersionLine
     from pegboard.model.releases import AuditLine
     from pegboard.tiers.opening import Board
@@ -102,7 +102,7 @@ def diff(
     OTHER is a version of the same item, or ID@VERSION. Without it, ID@VERSION is compared with the
     latest, and ID alone with the version before. Exit code 0: nothing differs, 1: something does.
     """
-    from pegboard.board.comparing_versions import differing
+    from pegboard.board.describe.comparing_versions import differing
 
     def ask(opened: "Board") -> "tuple[str, Version, str, Version]":
         return _both(opened, one, other)

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import click
 
-from pegboard.board.maintain import Status
-from pegboard.board.sync import SyncReport
+from pegboard.board.maintain.status import Status
+from pegboard.board.sync.one_source import SyncReport
 from pegboard.errors import PegboardError
 from pegboard.formats.plain import plain
 from pegboard.gate.characters import visible

@@ -173,7 +173,7 @@ def _arguments(
 def _without_version(tool: str) -> str:
     if "@" not in tool:
         return tool
-    from pegboard.board.versions import split  # with it comes what reads manifests
+    from pegboard.board.describe.versions import split  # with it comes what reads manifests
 
     return split(tool)[0]
 

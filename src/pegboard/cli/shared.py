@@ -12,8 +12,7 @@ from typing import ParamSpec, TypeVar
 
 import click
 
-from pegboard.app.pegboard import quiet
-from pegboard.ports.stages import Progress
+from pegboard.ports.stages import Progress, quiet
 
 NO_SOURCE = "this board has no source yet; add one with: pegboard add folder, openapi or mcp"
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 
 from pegboard.app.pegboard import Pegboard, located
-from pegboard.board import signing
-from pegboard.board.keyring import KeptKey, Keyring, public_key
+from pegboard.board.trust import signing
+from pegboard.board.trust.keyring import KeptKey, Keyring, public_key
 from pegboard.cli import render
 from pegboard.cli.shared import notice
-from pegboard.config.loading import keyring_folder
+from pegboard.config.places import keyring_folder
 from pegboard.errors import NotTrusted, UsageError
 from pegboard.gate.admission import NAMESPACE_RULE, is_namespace
 from pegboard.gate.characters import visible

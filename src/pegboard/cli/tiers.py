@@ -8,7 +8,7 @@ from pegboard.app.pegboard import Pegboard, located
 from pegboard.cli import render
 from pegboard.cli.filling import Reading, finish, make_project, read_now
 from pegboard.cli.shared import command_options, notice
-from pegboard.config.loading import Located
+from pegboard.config.places import Located
 from pegboard.errors import BoardCorrupt, BoardReadOnly, SourceError, UsageError
 
 if TYPE_CHECKING:

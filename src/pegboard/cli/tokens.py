@@ -45,7 +45,7 @@ def new_token(
     as_json: bool,
 ) -> None:
     """Make a token and print it. It cannot be shown again: only its hash is kept."""
-    from pegboard.board.tokens import make_token
+    from pegboard.board.trust.tokens import make_token
 
     seconds = _seconds(expires)
     with Pegboard.open(board) as pegboard:
@@ -87,7 +87,7 @@ def list_tokens(board: str | None, as_json: bool) -> None:
 @command_options
 def end_token(which: str, board: str | None, as_json: bool) -> None:
     """End a token for good. Whoever has it is not let in any more."""
-    from pegboard.board.tokens import revoke_token
+    from pegboard.board.trust.tokens import revoke_token
 
     with Pegboard.open(board) as pegboard:
         ended = revoke_token(pegboard.store, which, login_name())

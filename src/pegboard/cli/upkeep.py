@@ -5,7 +5,7 @@ import logging
 import click
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.worker import together
+from pegboard.board.maintain.worker import together
 from pegboard.cli import render
 from pegboard.cli.examining import examine
 from pegboard.cli.opening import Board, open_board

@@ -2,20 +2,14 @@
 
 import math
 import typing
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
-from enum import StrEnum
-from functools import partial
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import platformdirs
-
-from pegboard.board.find import FindSettings
-from pegboard.board.worker import WorkerSettings
 from pegboard.config.aliases import ALIASES, NO_SETTINGS, aliased
+from pegboard.config.places import PROJECT_FILE, Declared, Located, find_project, user_config_file
 from pegboard.config.settings import (
-    SIGNATURES,
     BlobSettings,
     EmbedSettings,
     McpSettings,
@@ -28,84 +22,19 @@ from pegboard.config.settings import (
     SyncSettings,
     TrustSettings,
 )
-from pegboard.embed.choose import make_embedder
 from pegboard.errors import ConfigError
-from pegboard.model.items import ModelSpec
-from pegboard.ports.stages import Embedder
-from pegboard.search.boosts import BoostSettings
-from pegboard.search.fusion import FusionSettings, Method
-from pegboard.store.blobs.opening import NO_PLACE, BlobPlace
+from pegboard.store.blobs.opening import BlobPlace
 from pegboard.store.opening import is_address
 
 if TYPE_CHECKING:
-    from pegboard.board.signing import Sealing
+    pass
 
-PROJECT_FILE = "pegboard.toml"
 ENV_PREFIX = "PEGBOARD_"
 IGNORED_ENV = "PEGBOARD_TEST_"
 _TYPE_NAMES: Mapping[type, str] = {int: "a whole number", float: "a number", str: "text"}
 
 
-class Tier(StrEnum):
-    """Whose board it is."""
-
-    PROJECT = "project"
-    USER = "user"
-    REGISTRY = "registry"
-
-
-class Declared(NamedTuple):
-    """An MCP server in a settings file: `[mcp.servers.NAME]`."""
-
-    name: str
-    table: Mapping[str, object]
-    file: str
-
-
-@dataclass(frozen=True, slots=True)
-class Located:
-    """Settings, and the place they are for."""
-
-    settings: Settings
-    project: Path | None
-    """The folder of the nearest `pegboard.toml`, if there is one above the working folder."""
-    board: Path | str
-    """A file, or the address of a PostgreSQL database."""
-    servers: tuple[Declared, ...] = ()
-    files: tuple[str, ...] = ()
-    """The settings files that were read: only these decide which of their servers are gone."""
-    blobs: BlobPlace = NO_PLACE
-    """Where large files go; the store's own place if there is none."""
-    by_project: bool = False
-    """Whether it is the project that says where the board is, and no person."""
-    shared: bool = False
-    """Whether it is the registry, wherever that is."""
-
-    @property
-    def tiers(self) -> tuple[Tier, ...]:
-        """By where the board is, from wherever it is asked.
-
-        A project whose board is elsewhere, as its file or a link says, remains a project: else it
-        could choose what is asked of it.
-        """
-        chosen = (Tier.PROJECT,) if self.by_project else ()
-        if self.shared or not isinstance(self.board, Path):
-            return Tier.REGISTRY, *chosen
-        return Tier.PROJECT if self._boards_project else Tier.USER, *chosen
-
-    @property
-    def ground(self) -> Path | None:
-        """The project whose files tools may ask for: the board's, wherever this was started."""
-        return self.project if self.shared else self._boards_project or self.project
-
-    @property
-    def _boards_project(self) -> Path | None:
-        here = isinstance(self.board, Path)
-        return find_project(Path(self.board).resolve().parent) if here else None
-
-
 SECTIONS = frozenset(name for name, kind in Settings.__annotations__.items() if kind is not str)
-DEFAULTS = Settings()
 
 Layer = dict[str, tuple[object, str]]
 """`section.key` to value and the place that said so."""
@@ -139,26 +68,6 @@ def load(
         _blob_place(settings.blobs, cwd, said),
         project is not None
         and (not settings.board or said["board"][1] == str(project / PROJECT_FILE)),
-    )
-
-
-def user_config_file() -> Path:
-    return platformdirs.user_config_path("pegboard") / "config.toml"
-
-
-def allowed_file(settings: Settings) -> Path:
-    """What this person has allowed projects to start."""
-    return settings.data_folder / "allowed.json"
-
-
-def keyring_folder(settings: Settings = DEFAULTS) -> Path:
-    """Where a person's keys are, and the list of those whom that person trusts."""
-    return settings.data_folder
-
-
-def find_project(start: Path) -> Path | None:
-    return next(
-        (folder for folder in (start, *start.parents) if (folder / PROJECT_FILE).is_file()), None
     )
 
 
@@ -338,63 +247,3 @@ def _checked(
             bound = f"at least {least:g}" if value < least else f"at most {most:g}"
             raise ConfigError(f"{where}: {key} is {value!r}; it must be {bound}")
     return value
-
-
-def find_settings(found: SearchSettings) -> FindSettings:
-    return FindSettings(
-        depth=found.depth,
-        fusion=FusionSettings(
-            method=Method(found.fusion),
-            alpha=found.alpha,
-            k=found.k,
-            bm25_weight=found.bm25_weight,
-            vector_weight=found.vector_weight,
-            fuzzy_weight=found.fuzzy_weight,
-        ),
-        boosts=BoostSettings(
-            recency=found.boost_recency,
-            quality=found.boost_quality,
-            usage=found.boost_usage,
-            semantic_weight=found.boost_semantic_weight,
-        ),
-        threshold=found.threshold,
-        floor=found.floor,
-    )
-
-
-def sealing_of(settings: Settings, tiers: Collection[Tier]) -> "Sealing":
-    """By the strictest policy among those of the tiers."""
-    from pegboard.board.keyring import Keyring  # a search needs none of this
-    from pegboard.board.signing import Sealing
-    from pegboard.gate.signatures import Policy
-
-    trust = settings.trust
-    said = {
-        Tier.PROJECT: trust.signatures_project,
-        Tier.USER: trust.signatures_user,
-        Tier.REGISTRY: trust.signatures_registry,
-    }
-    strictest = min((said[tier] for tier in tiers), key=SIGNATURES.index)
-    pulled = Tier.REGISTRY not in tiers
-    return Sealing(Keyring(keyring_folder(settings)), Policy(strictest), pulled=pulled)
-
-
-def embedders(
-    settings: Settings, environ: Mapping[str, str]
-) -> Callable[[ModelSpec], Embedder | None]:
-    """Makes the embedder of a model, as the settings say how."""
-    embed = settings.embed
-    return partial(
-        make_embedder,
-        device=embed.device,
-        threads=embed.threads,
-        batch_size=embed.batch_size,
-        timeout_seconds=embed.timeout_seconds,
-        max_retries=embed.max_retries,
-        environ=environ,
-        cache=settings.vectors_folder,
-    )
-
-
-def worker_settings(embed: EmbedSettings) -> WorkerSettings:
-    return WorkerSettings(embed.batch_size, embed.lease_seconds, embed.max_attempts)

@@ -12,6 +12,10 @@ class Progress(Protocol):
     def __call__(self, step: str, done: int, total: int | None) -> None: ...
 
 
+def quiet(step: str, done: int, total: int | None) -> None:
+    """Progress that nobody watches."""
+
+
 class Source(Protocol):
     """A place where candidates come from."""
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 from http import HTTPMethod
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from pegboard.board.changes import Told
-from pegboard.board.filling import Outcome
-from pegboard.board.maintain import Status, quiet
-from pegboard.board.patience import Patience
-from pegboard.board.reading import yielding
+from pegboard.board.curate.changes import Told
+from pegboard.board.find.patience import Patience
+from pegboard.board.maintain.status import Status
+from pegboard.board.sync.filling import Outcome
+from pegboard.board.sync.source_kinds import yielding
 from pegboard.config.gateway import GatewayPlace
 from pegboard.config.settings import Settings
 from pegboard.errors import ItemNotFound, UsageError
@@ -19,7 +19,7 @@ from pegboard.model.calls import Asker, CensusLine, OnProgress, ServerConfig, Tr
 from pegboard.model.content import Json
 from pegboard.model.items import DEFAULT_NAMESPACE, EmbeddingCounts, Entry, Filters, SourceRecord
 from pegboard.model.runs import Run
-from pegboard.ports.stages import Progress
+from pegboard.ports.stages import Progress, quiet
 from pegboard.remote.asking import Gateway, in_path, of_item
 from pegboard.remote.connection import Connection, Request
 from pegboard.remote.faults import error_of
@@ -28,7 +28,8 @@ from pegboard.remote.items import RemoteCurating
 from pegboard.remote.running import RemoteCall
 
 if TYPE_CHECKING:
-    from pegboard.board.create import Created, Draft
+    from pegboard.board.create.drafts import Draft
+    from pegboard.board.create.making import Created
     from pegboard.remote.releasing import RemoteReleasing
 
 LATE = "took_too_long"

@@ -5,7 +5,7 @@ import binascii
 from collections.abc import Mapping, Sequence
 from http import HTTPMethod
 
-from pegboard.board.curate import About
+from pegboard.board.curate.editing import About
 from pegboard.errors import UsageError
 from pegboard.model.curation import Happening, LooseLink, Tie
 from pegboard.model.items import Entry, Rejection

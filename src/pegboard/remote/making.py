@@ -3,7 +3,8 @@
 import base64
 from collections.abc import Mapping
 
-from pegboard.board.create import MANIFEST, Created, Draft, draft_of
+from pegboard.board.create.drafts import MANIFEST, Draft, draft_of
+from pegboard.board.create.making import Created
 from pegboard.formats.strict_yaml import load
 from pegboard.model.answers import Hit
 from pegboard.model.content import ItemFile, Json

@@ -1,4 +1,4 @@
-"""Releases at a gateway, with the methods of `board.releasing` for a board that is here.
+"""Releases at a gateway, with the methods of `board.publish.releasing` for a board that is here.
 
 Publishing what is there already changes nothing. So whoever lost the connection in the middle, and
 cannot know how far the gateway came, publishes once more.
@@ -8,7 +8,7 @@ import base64
 import time
 from collections.abc import Callable, Sequence
 
-from pegboard.board.releasing import Parcel, Publication, Shelf, packed
+from pegboard.board.publish.releasing import Parcel, Publication, Shelf, packed
 from pegboard.errors import BoardUnreachable, TookTooLong
 from pegboard.gate.characters import visible
 from pegboard.gate.refusal import Refused

@@ -6,7 +6,8 @@ from typing import Any
 from mcp_types import CallToolResult
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.create import Created, draft_of
+from pegboard.board.create.drafts import draft_of
+from pegboard.board.create.making import Created
 from pegboard.search.budget import clipped
 from pegboard.serve.replies import failure, one_line, reply
 from pegboard.serve.table import Asked

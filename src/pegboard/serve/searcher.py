@@ -7,8 +7,8 @@ from functools import lru_cache
 from multiprocessing.connection import Connection
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.find import Ask
-from pegboard.board.patience import Patience
+from pegboard.board.find.answering import Ask
+from pegboard.board.find.patience import Patience
 from pegboard.model.answers import Answer
 from pegboard.serve.searchers import READY, Handed
 

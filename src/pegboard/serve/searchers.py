@@ -19,9 +19,9 @@ from multiprocessing.connection import Connection
 from typing import NamedTuple
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.find import Ask
-from pegboard.board.patience import Patience
-from pegboard.config.loading import Located
+from pegboard.board.find.answering import Ask
+from pegboard.board.find.patience import Patience
+from pegboard.config.places import Located
 from pegboard.model.answers import Answer
 from pegboard.model.calls import Caller
 

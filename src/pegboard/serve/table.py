@@ -21,7 +21,7 @@ from mcp_types import (
 )
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.patience import elsewhere
+from pegboard.board.find.patience import elsewhere
 from pegboard.errors import BoardBusy, TooMany
 from pegboard.model.calls import Caller, Role
 from pegboard.model.content import Json

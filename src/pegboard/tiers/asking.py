@@ -6,7 +6,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import TypeVar
 
-from pegboard.board.patience import CLOSE_SECONDS, Beside
+from pegboard.board.find.patience import CLOSE_SECONDS, Beside
 from pegboard.errors import PegboardError
 from pegboard.model.items import Fingerprint, Vector
 from pegboard.ports.stages import Embedder

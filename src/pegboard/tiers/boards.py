@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Generic, NamedTuple, Self, TypeVar
 
 from pegboard.app.pegboard import Pegboard, located
-from pegboard.board.patience import Overdue, Patience
-from pegboard.config.loading import Located, Tier
+from pegboard.board.find.patience import Overdue, Patience
+from pegboard.config.places import Located, Tier
 from pegboard.config.settings import TIERS
 from pegboard.errors import PegboardError, TookTooLong, UsageError
 from pegboard.model.answers import TierState

@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.app.upkeep import quiet
-from pegboard.board.locking import sums
-from pegboard.board.packing import Release, release_of
-from pegboard.board.private_files import replace
-from pegboard.board.reading import FOLDER
-from pegboard.board.unpacking import put_in_place, standing
-from pegboard.config.loading import Located, Tier, sealing_of
+from pegboard.board.publish.lock_file import sums
+from pegboard.board.publish.packing import Release, release_of
+from pegboard.board.publish.placing import put_in_place, standing
+from pegboard.board.sync.source_kinds import FOLDER
+from pegboard.board.trust.private_files import replace
+from pegboard.config.parts import sealing_of
+from pegboard.config.places import Located, Tier
 from pegboard.errors import BoardReadOnly, PegboardError, UsageError
 from pegboard.model.content import ItemFile
 from pegboard.model.items import CREATED, DEFAULT_NAMESPACE, Entry, Rejection
+from pegboard.ports.stages import quiet
 from pegboard.sources.folder_layouts import SIDE, candidate_of, read_at
 from pegboard.tiers.opening import open_user
 from pegboard.tiers.pulling import read_folder

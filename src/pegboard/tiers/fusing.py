@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pegboard.model.answers import Answer, Hit, Place
 from pegboard.search.look_alikes import ALIKE, likeness
-from pegboard.tiers.lock import Pulled
+from pegboard.tiers.pulled import Pulled
 
 NEAREST = 3
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from pegboard.app.pegboard import Pegboard, located_registry
-from pegboard.config.loading import Located, env_name, user_config_file
+from pegboard.config.loading import env_name
+from pegboard.config.places import Located, user_config_file
 from pegboard.errors import BoardMissing, ConfigError
 from pegboard.remote.board import RemoteBoard
 from pegboard.store.blobs.opening import NO_PLACE, BlobPlace

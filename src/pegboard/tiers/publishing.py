@@ -5,17 +5,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pegboard.app.pegboard import Pegboard, own_embedder
-from pegboard.app.upkeep import quiet
-from pegboard.board.evaluate import read_queries
-from pegboard.board.foreseeing import Forecast, Looking, foresee
-from pegboard.board.keyring import Keyring
-from pegboard.board.packing import Release, recorded, release_at, release_of, sealed
-from pegboard.board.releasing import Parcel, Publication
-from pegboard.config.loading import Located, find_settings, keyring_folder
+from pegboard.board.measure.evaluating import read_queries
+from pegboard.board.measure.foreseeing import Forecast, Looking, foresee
+from pegboard.board.publish.packing import Release, recorded, release_at, release_of, sealed
+from pegboard.board.publish.releasing import Parcel, Publication
+from pegboard.board.trust.keyring import Keyring
+from pegboard.config.parts import find_settings
+from pegboard.config.places import Located, keyring_folder
 from pegboard.errors import ItemNotFound
 from pegboard.gate.releases import Record
 from pegboard.model.items import ItemId
-from pegboard.ports.stages import Progress
+from pegboard.ports.stages import Progress, quiet
 from pegboard.tiers.opening import Board
 
 QUERIES = "queries.jsonl"

@@ -5,18 +5,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.app.upkeep import quiet
-from pegboard.board.filling import Outcome
-from pegboard.board.locking import NAME, Locked, read_lock, write_lock
-from pegboard.board.private_files import locked
-from pegboard.board.pulling import Comparing, Fetching, Got, Pulled, Registry, Want
-from pegboard.board.reading import AI
-from pegboard.board.unpacking import put_in_place
-from pegboard.config.loading import Located, Tier, sealing_of
+from pegboard.board.publish.comparing import Comparing, Pulled
+from pegboard.board.publish.fetching import Fetching, Got, Registry, Want
+from pegboard.board.publish.lock_file import NAME, Locked, read_lock, write_lock
+from pegboard.board.publish.placing import put_in_place
+from pegboard.board.sync.filling import Outcome
+from pegboard.board.sync.source_kinds import AI
+from pegboard.board.trust.private_files import locked
+from pegboard.config.parts import sealing_of
+from pegboard.config.places import Located, Tier
 from pegboard.errors import ConfigError, UsageError
 from pegboard.formats.semver import parse_range, split
 from pegboard.model.items import Rejection
-from pegboard.ports.stages import Progress
+from pegboard.ports.stages import Progress, quiet
 from pegboard.tiers.opening import open_user
 
 GUARD_SECONDS = 600.0

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.reading import AI
-from pegboard.config.loading import Located
+from pegboard.board.sync.source_kinds import AI
+from pegboard.config.places import Located
 from pegboard.errors import BoardCorrupt, BoardMissing, UsageError
 from pegboard.sources.pytools import GENERATED, WRITTEN
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.bounds import refuse_nonsense
-from pegboard.board.patience import Patience
-from pegboard.config.loading import Tier
+from pegboard.board.describe.bounds import refuse_nonsense
+from pegboard.board.find.patience import Patience
+from pegboard.config.places import Tier
 from pegboard.errors import BoardUnreachable, ItemNotFound, NotExecutable, UsageError
 from pegboard.execute.policy import is_service
 from pegboard.model.answers import Answer, TierState
@@ -19,8 +19,8 @@ from pegboard.model.items import Entry, Filters
 from pegboard.remote.board import RemoteBoard
 from pegboard.tiers.boards import ALL, LOCAL, Boards
 from pegboard.tiers.fusing import Wanted, fused
-from pegboard.tiers.lock import read_lock
 from pegboard.tiers.opening import Board
+from pegboard.tiers.pulled import read_lock
 
 MORE = 15
 """So many more than are shown each tier is asked for: what others have too may be among them."""

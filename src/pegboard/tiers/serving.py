@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, cast
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.versions import LATEST, split
+from pegboard.board.describe.versions import LATEST, split
 from pegboard.errors import PegboardError
 from pegboard.gate.characters import visible
 from pegboard.model.answers import Answer
@@ -19,7 +19,7 @@ from pegboard.remote.running import RemoteCall
 from pegboard.tiers.searching import Tiers, refuse_foreign_service
 
 if TYPE_CHECKING:
-    from pegboard.board.run import Call
+    from pegboard.board.run.calling import Call
 
 AGENTS = "run.agents"
 

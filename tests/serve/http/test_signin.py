@@ -7,7 +7,7 @@ import pytest
 from signin_parts import Clock, serving
 
 from making import until
-from pegboard.board.tokens import make_token, revoke_token
+from pegboard.board.trust.tokens import make_token, revoke_token
 from pegboard.config.settings import ServeSettings
 from pegboard.errors import BoardBusy, BoardReadOnly
 from pegboard.model.calls import Role

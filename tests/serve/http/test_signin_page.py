@@ -6,7 +6,7 @@ import time
 import pytest
 from signin_parts import Issuer, make_signer, serving
 
-from pegboard.board.tokens import make_token, revoke_token
+from pegboard.board.trust.tokens import make_token, revoke_token
 from pegboard.config.settings import ServeSettings
 from pegboard.model.calls import Caller, Role
 from pegboard.serve.http.access import LARGEST_FORM, safe_next, sign_in_link

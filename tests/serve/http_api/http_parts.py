@@ -19,7 +19,7 @@ from starlette.requests import HTTPConnection
 
 from making import until
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.releasing import Parcel
+from pegboard.board.publish.releasing import Parcel
 from pegboard.errors import NotSignedIn
 from pegboard.model.calls import Caller, Role
 from pegboard.serve.http.app import make_app

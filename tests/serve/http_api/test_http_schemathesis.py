@@ -9,7 +9,7 @@ from http_parts import serving, write_tools
 
 from making_releases import Publisher
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.create import draft_of
+from pegboard.board.create.drafts import draft_of
 
 CHECKED = """\
 [generation]

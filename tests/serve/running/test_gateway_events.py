@@ -9,7 +9,7 @@ import pytest
 from gateway_parts import BOUND, Here, Tokens, until
 
 from making import make_item
-from pegboard.board.tokens import make_token, revoke_token
+from pegboard.board.trust.tokens import make_token, revoke_token
 from pegboard.model.calls import Caller, Role
 from pegboard.serve.http import events, lasting
 from pegboard.serve.http.signin import make_sign_in

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from web_parts import serving
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.tokens import make_token
+from pegboard.board.trust.tokens import make_token
 from pegboard.model.calls import Role
 
 REFUND = "/ui/items/mcptools:payments:refund_payment"

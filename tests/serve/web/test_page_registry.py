@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from web_parts import PHONE, make_registry, nobody_at_home, serving, unfold, violations
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.tokens import make_token
+from pegboard.board.trust.tokens import make_token
 from pegboard.model.calls import Role
 
 CRANE = "/ui/items/tools:paper:fold_crane"

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Page
 from making import make_item
 from making_releases import FOLD, Publisher
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.releasing import Parcel
+from pegboard.board.publish.releasing import Parcel
 from pegboard.model.calls import OnChange
 from pegboard.model.content import Json
 from pegboard.model.items import ToolType

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pegboard.board import changes
+from pegboard.board.curate import changes
 from pegboard.errors import NotAllowed
 from pegboard.model.calls import Role
 from pegboard.serve.http.items import both, in_thread

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import jwt
 
-from pegboard.board.tokens import LONGEST_NAME, MOST_NAMESPACES
+from pegboard.board.trust.tokens import LONGEST_NAME, MOST_NAMESPACES
 from pegboard.config.settings import ServeSettings
 from pegboard.errors import ConfigError, NotSignedIn
 from pegboard.gate.characters import first_forbidden, visible

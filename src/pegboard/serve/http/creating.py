@@ -10,7 +10,8 @@ from urllib.parse import quote
 from pydantic import Field
 from starlette.responses import Response
 
-from pegboard.board.create import Created, draft_of
+from pegboard.board.create.drafts import draft_of
+from pegboard.board.create.making import Created
 from pegboard.errors import UsageError
 from pegboard.model.answers import Hit
 from pegboard.model.calls import Role

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
-from pegboard.board.curate import Edit, etag
+from pegboard.board.curate.editing import Edit, etag
 from pegboard.errors import NotAllowed, UsageError
 from pegboard.model.calls import Role
 from pegboard.model.items import Entry

@@ -18,7 +18,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.curate import etag
+from pegboard.board.curate.editing import etag
 from pegboard.errors import ItemNotFound, PegboardError, TooMany
 from pegboard.formats.plain import plain
 from pegboard.model.calls import Caller

@@ -9,7 +9,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.models import TRIAL
+from pegboard.board.maintain.models import TRIAL
 from pegboard.errors import NotAllowed, PegboardError
 from pegboard.model.calls import Role
 from pegboard.serve.http.gateway import Gateway

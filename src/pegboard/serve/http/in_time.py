@@ -6,7 +6,7 @@ from typing import Protocol
 
 from starlette.responses import Response
 
-from pegboard.board.patience import Patience
+from pegboard.board.find.patience import Patience
 from pegboard.errors import PegboardError, TookTooLong
 from pegboard.formats.plain import plain
 from pegboard.model.answers import Answer

@@ -10,9 +10,9 @@ from typing import Annotated, NamedTuple
 from pydantic import Field
 from starlette.responses import Response
 
-from pegboard.board.bounds import recent_runs
-from pegboard.board.curate import etag
-from pegboard.board.listing import listed
+from pegboard.board.curate.editing import etag
+from pegboard.board.describe.bounds import recent_runs
+from pegboard.board.describe.listing import listed
 from pegboard.errors import ItemNotFound
 from pegboard.model.curation import Happening, Tie
 from pegboard.model.items import Entry, Kind

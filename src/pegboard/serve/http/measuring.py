@@ -9,7 +9,7 @@ from pathlib import Path
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pegboard.board.maintain import Status
+from pegboard.board.maintain.status import Status
 from pegboard.gate.characters import visible
 from pegboard.model.answers import Answer
 from pegboard.model.calls import CallResult

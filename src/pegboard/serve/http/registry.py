@@ -6,7 +6,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field, Strict
 from starlette.responses import Response
 
-from pegboard.board.listing import offered
+from pegboard.board.describe.listing import offered
 from pegboard.model.items import ItemId, Kind
 from pegboard.model.releases import Offer, Order, Wanted
 from pegboard.serve.http.filters import Value

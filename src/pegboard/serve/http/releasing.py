@@ -10,7 +10,7 @@ from urllib.parse import quote
 from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
-from pegboard.board.releasing import Parcel, Publication, Shelf
+from pegboard.board.publish.releasing import Parcel, Publication, Shelf
 from pegboard.errors import UsageError
 from pegboard.model.calls import Role
 from pegboard.model.items import Visibility

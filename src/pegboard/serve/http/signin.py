@@ -13,7 +13,7 @@ from typing import NamedTuple
 from starlette.requests import HTTPConnection
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.tokens import check_token, looks_like_token, still_good
+from pegboard.board.trust.tokens import check_token, looks_like_token, still_good
 from pegboard.config.settings import ServeSettings
 from pegboard.errors import NotSignedIn, TooMany, UsageError
 from pegboard.model.calls import Caller, Role

@@ -15,8 +15,8 @@ from pydantic import Field
 from starlette.responses import Response
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.filling import Outcome
-from pegboard.board.sync import SyncReport
+from pegboard.board.sync.filling import Outcome
+from pegboard.board.sync.one_source import SyncReport
 from pegboard.config.settings import RunSettings
 from pegboard.errors import ItemNotFound, NotAllowed, SourceError, UsageError
 from pegboard.execute.api.addresses import Guard, Reach

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
-from pegboard.board.curate import etag
+from pegboard.board.curate.editing import etag
 from pegboard.model.content import ItemFile
 from pegboard.model.curation import Tie
 from pegboard.model.items import Drift, EmbeddingStatus, Entry, ItemId, Kind, ToolType, Visibility

@@ -10,13 +10,14 @@ from pydantic import Field
 from starlette.responses import Response
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board import maintain
-from pegboard.board.maintain import Status
-from pegboard.board.models import DISABLED
+from pegboard.board.maintain.models import DISABLED
+from pegboard.board.maintain.queueing import refresh
+from pegboard.board.maintain.status import Status
 from pegboard.errors import NotAllowed, UsageError
 from pegboard.gate.characters import visible
 from pegboard.model.calls import Caller, CensusLine, Role
 from pegboard.model.items import EmbeddingCounts, Rejection
+from pegboard.ports.stages import quiet
 from pegboard.serve.http.editing import to_decide
 from pegboard.serve.http.items import both, in_thread
 from pegboard.serve.http.replies import reply
@@ -91,7 +92,7 @@ def refresh_item(asked: Asked) -> Response:
     entry, target = to_decide(asked), asked.board.target
     if target is None:
         raise UsageError(*DISABLED)
-    return reply(Queued(maintain.refresh(asked.board.store, target, entry, maintain.quiet)), 202)
+    return reply(Queued(refresh(asked.board.store, target, entry, quiet)), 202)
 
 
 def retry_item(asked: Asked) -> Response:

@@ -8,8 +8,8 @@ from urllib.parse import quote
 from pydantic import Field, create_model
 from starlette.responses import Response
 
-from pegboard.board.comparing_versions import FileDifference, differing
-from pegboard.board.releasing import Parcel, Shelf, packed
+from pegboard.board.describe.comparing_versions import FileDifference, differing
+from pegboard.board.publish.releasing import Parcel, Shelf, packed
 from pegboard.errors import ItemNotFound
 from pegboard.gate.releases import Record as ReleaseRecord
 from pegboard.gate.releases import read_record

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.describe import describe
-from pegboard.board.listing import listed
+from pegboard.board.describe.by_name import describe
+from pegboard.board.describe.listing import listed
 from pegboard.errors import ItemNotFound
 from pegboard.model.items import Entry, Filters, Item, Kind
 from pegboard.search.budget import clipped

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pegboard.board.changes import definition, exactly
+from pegboard.board.curate.changes import definition, exactly
 from pegboard.errors import NotAllowed
 from pegboard.model.calls import Change
 from pegboard.serve.web.differences import Difference, Effort, differences

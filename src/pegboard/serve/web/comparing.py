@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pegboard.board.comparing_versions import Pair, pairs
+from pegboard.board.describe.comparing_versions import Pair, pairs
 from pegboard.serve.web.differences import Difference, Effort, difference
 from pegboard.serve.web.items import chosen
 from pegboard.serve.web.paths import item_path

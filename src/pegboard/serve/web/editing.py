@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from starlette.responses import Response
 
-from pegboard.board.curate import Edit, etag
+from pegboard.board.curate.editing import Edit, etag
 from pegboard.errors import ChangedMeanwhile, NotAllowed, UsageError
 from pegboard.model.items import Entry
 from pegboard.search.budget import qualified

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.bounds import recent_runs
+from pegboard.board.describe.bounds import recent_runs
 from pegboard.model.calls import Health, Outcome
 from pegboard.model.content import ItemFile
 from pegboard.model.curation import Happening, Tie

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pegboard.board.curate import etag
+from pegboard.board.curate.editing import etag
 from pegboard.errors import ItemAmbiguous, ItemNotFound
 from pegboard.model.items import (
     CREATED,

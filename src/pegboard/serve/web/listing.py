@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from pegboard.board.listing import listed
+from pegboard.board.describe.listing import listed
 from pegboard.model.items import PUBLISHED, Drift, Entry, Filters, Kind
 from pegboard.search.budget import clipped, qualified
 from pegboard.serve.http.paging import mark_of, place_of

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pegboard.board.listing import offered
+from pegboard.board.describe.listing import offered
 from pegboard.gate.signatures import Trusted
 from pegboard.model.calls import Role
 from pegboard.model.items import Item

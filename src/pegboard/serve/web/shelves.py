@@ -4,7 +4,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.releasing import Shelf
+from pegboard.board.publish.releasing import Shelf
 from pegboard.gate.signatures import Trusted
 from pegboard.model.content import VersionLine
 from pegboard.model.items import PUBLISHED, Entry

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from starlette.background import BackgroundTask
 from starlette.responses import Response
 
-from pegboard.board.maintain import Status
+from pegboard.board.maintain.status import Status
 from pegboard.errors import NotAllowed, PegboardError, UsageError
 from pegboard.model.items import EmbeddingCounts
 from pegboard.serve.web.facts import size_text

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pegboard.board.run import Call
+from pegboard.board.run.calling import Call
 from pegboard.errors import NotAllowed
 from pegboard.model.calls import Artifact, Asker, CallResult, Confined, Outcome, Role
 from pegboard.model.content import Json

@@ -1,0 +1,1 @@
+"""What people decide about items, and what changed behind their backs."""

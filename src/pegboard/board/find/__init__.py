@@ -1,0 +1,1 @@
+"""Search: the question's way from the legs to the answer."""

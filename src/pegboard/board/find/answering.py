@@ -1,0 +1,375 @@
+"""The question's way: parse, ask the legs, fuse, boost, judge, explain."""
+
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from functools import cached_property
+from itertools import takewhile
+from typing import NamedTuple
+
+from pegboard.board.find.gathering import Gathered, Gathering
+from pegboard.board.find.patience import Patience
+from pegboard.errors import UsageError
+from pegboard.model.answers import Answer, Explanation, Hit, HitFact, WordFact
+from pegboard.model.items import (
+    CREATED,
+    Drift,
+    Entry,
+    Filters,
+    Fingerprint,
+    Kind,
+    Leg,
+    MatchType,
+    Mode,
+    ToolType,
+)
+from pegboard.ports.stages import Embedder
+from pegboard.ports.store import Store
+from pegboard.quality import merit
+from pegboard.search.boosts import MOST, BoostSettings, Traits, boosts, total
+from pegboard.search.confidence import confidence
+from pegboard.search.fusion import (
+    Evidence,
+    FusionSettings,
+    Method,
+    Scored,
+    fuse,
+    meaning_weight,
+)
+from pegboard.search.look_alikes import groups
+from pegboard.search.passages import by_words, shown
+from pegboard.search.query import Query, parse
+from pegboard.search.reason import fields_with, match_type, reason
+from pegboard.text import Passage, passages, signature, terms
+
+NEAREST = 3
+BOOSTED_BEYOND = 20
+"""At most so many items after the last one that is shown may still be lifted into sight."""
+LOOK_ALIKES_AMONG = 50
+EXPLAINED_BEYOND = 5
+CALLED = (Kind.TOOL, Kind.DIRECTIVE)
+"""What takes arguments."""
+
+
+class Ask(NamedTuple):
+    text: str
+    mode: Mode = Mode.HYBRID
+    filters: Filters = Filters()
+    limit: int = 5
+    threshold: float | None = None
+    """What every hit must score. If it is not given, that is left to the settings."""
+    diverse: bool = False
+    explain: bool = False
+
+
+class FindSettings(NamedTuple):
+    depth: int = 30
+    """How many items each leg puts forward."""
+    fusion: FusionSettings = FusionSettings()
+    boosts: BoostSettings = BoostSettings()
+    threshold: float = 0.2
+    """If no item scores as much, none fits."""
+    floor: float = 0.05
+    """If one fits, those that score as much are shown with it."""
+
+
+class Ranked(NamedTuple):
+    """An item in its place: the evidence for it, and what that makes it worth."""
+
+    scored: Scored
+    boosts: Mapping[str, float]
+    fused: float
+    score: float
+    named: bool
+    unjudged: bool
+    """Its vector is still to come, and words alone cannot say that it does not fit."""
+
+    @property
+    def key(self) -> int:
+        return self.scored.candidate.key
+
+
+def find(
+    store: Store,
+    embedder: Embedder | None,
+    ask: Ask,
+    settings: FindSettings,
+    *,
+    beside: Executor | None = None,
+    patience: Patience | None = None,
+) -> Answer:
+    """With `patience`, what the faster legs have found by then; `Answer.late` names the others."""
+    if unknown := [kind for kind in ask.filters.kinds if kind not in set(Kind)]:
+        raise UsageError(f"kind is {unknown[0]!r}; it must be one of {', '.join(Kind)}")
+    query = parse(ask.text)
+    if query.blank:
+        return Answer(hits=(), notices=("the query is empty",))
+    depth = max(settings.depth, ask.limit)
+    gathering = Gathering(
+        store, embedder, query, ask.mode, ask.filters, depth, beside=beside, patience=patience
+    )
+
+    def answered(gathered: Gathered) -> Answer:
+        began = time.perf_counter()
+        target = embedder.fingerprint if embedder and gathered.meant else None
+        answer = _Answering(store, ask, settings, query, gathered, target).answer()
+        return answer._replace(
+            embed_seconds=gathered.embed_seconds,
+            search_seconds=gathered.search_seconds + time.perf_counter() - began,
+            late=gathered.late,
+        )
+
+    if patience is not None:
+        patience.so_far = lambda: answered(gathering.so_far())
+    return answered(gathering.run())
+
+
+class _Answering:
+    def __init__(
+        self,
+        store: Store,
+        ask: Ask,
+        settings: FindSettings,
+        query: Query,
+        gathered: Gathered,
+        target: Fingerprint | None,
+    ) -> None:
+        self.store = store
+        self.ask = ask
+        self.settings = settings
+        self.query = query
+        self.gathered = gathered
+        self.target = target
+        self.threshold, self.floor = self._bounds()
+        self.down: frozenset[str] = frozenset()
+
+    def _bounds(self) -> tuple[float, float]:
+        """By words alone, to share one is test enough: their scores are small on small boards."""
+        if self.ask.threshold is not None:
+            return self.ask.threshold, self.ask.threshold
+        if Leg.VECTOR not in self.gathered.evidence.legs:
+            return 0.0, 0.0
+        return self.settings.threshold, self.settings.floor
+
+    def answer(self) -> Answer:
+        scored = fuse(self.gathered.evidence, self.settings.fusion)
+        reach = max(self.ask.limit, LOOK_ALIKES_AMONG if self.ask.diverse else 0)
+        first = _within_reach(scored, reach)
+        entries = self.store.index.entries([each.candidate.key for each in first])
+        ranked = self._ranked(first, entries)
+        fits = any(each.score >= self.threshold or each.unjudged for each in ranked)
+        fitting = [each for each in ranked if fits and (each.score >= self.floor or each.unjudged)]
+        self.down = self._down(entries)
+        hits = self._hits(fitting[:reach], entries, self.ask.limit)
+        nearest = () if hits else self._hits(ranked[:NEAREST], entries, NEAREST)
+        return Answer(
+            hits=hits[: self.ask.limit],
+            nearest=nearest,
+            notices=self.gathered.notices,
+            explanation=self._explanation(ranked, hits) if self.ask.explain else None,
+        )
+
+    def _ranked(self, scored: Sequence[Scored], entries: Mapping[int, Entry]) -> list[Ranked]:
+        evidence = self.gathered.evidence
+        known = {} if self.settings.boosts.off else self._boosts(entries)
+        found = [self._placed(each, known.get(each.candidate.key, {}), evidence) for each in scored]
+        return sorted(found, key=lambda each: (not each.named, -each.fused))  # equals stay put
+
+    def _boosts(self, entries: Mapping[int, Entry]) -> dict[int, Mapping[str, float]]:
+        now = time.time()
+        return {
+            key: boosts(_traits(entry), self.settings.boosts, now) for key, entry in entries.items()
+        }
+
+    def _placed(self, each: Scored, parts: Mapping[str, float], evidence: Evidence) -> Ranked:
+        named = each.candidate.key in evidence.named
+        legs = evidence.legs
+        unjudged = Leg.VECTOR in legs and each.alpha == 0 and self.settings.fusion.alpha > 0
+        boost = total(parts)
+        sides = legs - {Leg.VECTOR} if unjudged else legs
+        score = confidence(max(each.seen + boost, 0.0), sides, named=named)
+        return Ranked(each, parts, each.fused + boost, round(score, 4), named, unjudged)
+
+    def _hits(
+        self, ranked: Sequence[Ranked], entries: Mapping[int, Entry], most: int
+    ) -> tuple[Hit, ...]:
+        here = [each for each in ranked if each.key in entries]
+        items = [entries[each.key].item for each in here]
+        alike = groups(items) if self.ask.diverse else [[place] for place in range(len(here))]
+        chosen = [(here[first], others) for first, *others in alike[:most]]
+        found_in = self._found_in([each for each, _ in chosen], entries)
+        return tuple(
+            self._hit(each, entries[each.key], found_in.get(each.key))._replace(
+                like_it=tuple(items[place].id for place in others)
+            )
+            for each, others in chosen
+        )
+
+    def _found_in(
+        self, ranked: Sequence[Ranked], entries: Mapping[int, Entry]
+    ) -> dict[int, Passage]:
+        """Of each long text the passage that answers; none if that is what the item itself is."""
+        texts = {
+            each.key: passages(entries[each.key].item)
+            for each in ranked
+            if entries[each.key].item.kind is not Kind.TOOL
+        }
+        texts = {key: parts for key, parts in texts.items() if len(parts) > 1}
+        near = self._nearest_passages([each for each in ranked if each.key in texts])
+        places = {
+            key: near[key]
+            if near.get(key, len(parts)) < len(parts)
+            else by_words(parts, self.wanted_terms)
+            for key, parts in texts.items()
+        }
+        return {key: texts[key][place] for key, place in places.items() if place}
+
+    def _nearest_passages(self, ranked: Sequence[Ranked]) -> dict[int, int]:
+        by_meaning = (MatchType.SEMANTIC, MatchType.BOTH)
+        keys = [each.key for each in ranked if match_type(each.scored.candidate) in by_meaning]
+        if not keys or self.gathered.meant is None or self.target is None:
+            return {}
+        return self.store.index.best_passages(self.gathered.meant, self.target, keys)
+
+    @cached_property
+    def wanted_terms(self) -> frozenset[str]:
+        """Those of the query as it was written, and as it was read."""
+        guessed = {t for known in self.gathered.read_as.values() for w in known for t in terms(w)}
+        return frozenset(self.query.terms) | guessed
+
+    def _hit(self, each: Ranked, entry: Entry, passage: Passage | None) -> Hit:
+        item, candidate = entry.item, each.scored.candidate
+        breakdown: dict[str, Mapping[str, float]] = {
+            leg.value: {"score": round(raw, 4)}
+            | ({"rank": float(candidate.ranks[leg])} if leg in candidate.ranks else {})
+            for leg, raw in candidate.scores.items()
+        }
+        if each.boosts:
+            breakdown["boosts"] = {name: round(value, 4) for name, value in each.boosts.items()}
+        return Hit(
+            id=item.id,
+            kind=item.kind,
+            namespace=item.namespace,
+            name=item.name,
+            category=item.category,
+            source=item.scope,
+            description=item.description,
+            score=each.score,
+            match_type=match_type(candidate),
+            breakdown=breakdown,
+            reason=reason(
+                candidate,
+                item,
+                self.query,
+                self.gathered.read_as,
+                named=each.named,
+                passage=passage,
+            ),
+            signature=signature(item) if item.kind in CALLED else "",
+            notes=self._notes(entry),
+            passage=shown(passage, self.wanted_terms) if passage else "",
+            version=entry.version,
+            version_hash=entry.version_hash,
+            author=item.author,
+            signer=item.signature.signer if item.signature else "",
+            signed=(item.signature.state or "not checked") if item.signature else "",
+        )
+
+    def _down(self, entries: Mapping[int, Entry]) -> frozenset[str]:
+        """Sources whose server could not be reached when it was last asked."""
+        if not any(entry.item.tool_type is ToolType.MCP for entry in entries.values()):
+            return frozenset()
+        return self.store.ledger.servers_down()
+
+    def _notes(self, entry: Entry) -> tuple[str, ...]:
+        signed = entry.item.signature
+        notes = {
+            "its server is down": entry.item.source in self.down,
+            "changed since it was approved": entry.drift is Drift.CHANGED,
+            "gone from its source": entry.drift is Drift.MISSING,
+            "switched off": entry.off_at is not None,
+            entry.item.deprecation: entry.item.deprecated,
+            "signature not trusted": signed is not None and signed.doubtful,
+            "made by an agent, unsigned": entry.item.source == CREATED and signed is None,
+        }
+        return tuple(note for note, holds in notes.items() if holds)
+
+    def _explanation(self, ranked: Sequence[Ranked], hits: Sequence[Hit]) -> Explanation:
+        first = ranked[: self.ask.limit + EXPLAINED_BEYOND]
+        entries = self.store.index.entries([each.key for each in first])
+        evidence, fusion = self.gathered.evidence, self.settings.fusion
+        weights = {
+            "alpha": meaning_weight(evidence.legs, fusion),
+            **{f"best {leg}": round(best, 4) for leg, best in evidence.best.items()},
+            **{f"known {leg}": round(share, 4) for leg, share in evidence.known.items()},
+        }
+        if fusion.method is Method.RRF:
+            weights |= {"k": float(fusion.k)}
+        return Explanation(
+            query=self.query.text,
+            words=tuple(self._word_fact(term) for term in self.query.terms),
+            weights=weights,
+            threshold=self.threshold,
+            items=tuple(
+                self._hit_fact(each, entries[each.key], hits)
+                for each in first
+                if each.key in entries
+            ),
+        )
+
+    def _word_fact(self, term: str) -> WordFact:
+        found = self.gathered
+        read_as = next((known for word, known in found.read_as.items() if term in terms(word)), ())
+        return WordFact(
+            term=term,
+            known=term in found.frequencies,
+            used=term in found.wanted.terms,
+            items=found.frequencies.get(term) or None,
+            read_as=read_as,
+        )
+
+    def _hit_fact(self, each: Ranked, entry: Entry, hits: Sequence[Hit]) -> HitFact:
+        weight = each.scored.alpha
+        candidate = each.scored.candidate
+        return HitFact(
+            id=candidate.id,
+            fields=fields_with(entry.item, self.wanted_terms),
+            ranks={leg.value: rank for leg, rank in candidate.ranks.items()},
+            raw={leg.value: round(raw, 4) for leg, raw in candidate.scores.items()},
+            meaning=round(weight * each.scored.meaning, 4),
+            words=round((1 - weight) * each.scored.words, 4),
+            boosts={name: round(value, 4) for name, value in each.boosts.items()},
+            fused=round(each.fused, 4),
+            score=each.score,
+            fate=self._fate(each, hits),
+        )
+
+    def _fate(self, each: Ranked, hits: Sequence[Hit]) -> str:
+        item_id = each.scored.candidate.id
+        for hit in hits:
+            if hit.id == item_id:
+                return "shown"
+            if item_id in hit.like_it:
+                return f"like {hit.id}"
+        if not hits:
+            return "below the threshold"
+        return "below the floor" if each.score < self.floor else "beyond the limit"
+
+
+def _within_reach(scored: Sequence[Scored], reach: int) -> Sequence[Scored]:
+    """The first, a few more to explain, and all so near that boosts could bring them there."""
+    first = scored[: reach + EXPLAINED_BEYOND]
+    if len(scored) <= len(first):
+        return first
+    least = scored[reach - 1].fused - 2 * MOST
+    behind = scored[len(first) : reach + BOOSTED_BEYOND]
+    return [*first, *takewhile(lambda each: each.fused >= least, behind)]
+
+
+def _traits(entry: Entry) -> Traits:
+    return Traits(
+        updated_at=entry.updated_at,
+        download_count=entry.download_count,
+        merit=merit(entry.item, entry.rating, entry.success_rate, entry.counted_runs),
+        semantic_weight=entry.item.semantic_weight,
+    )

@@ -1,0 +1,1 @@
+"""Vectors and how the board stands: the worker, the models, what is queued."""

@@ -1,0 +1,1 @@
+"""Moving the items of a Kiwi database to a board."""

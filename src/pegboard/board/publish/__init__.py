@@ -1,0 +1,1 @@
+"""Releases: packed, published, pulled, compared with what lies there, put in place."""

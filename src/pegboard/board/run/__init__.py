@@ -1,0 +1,1 @@
+"""Calling a tool, and reading what is followed and not run."""

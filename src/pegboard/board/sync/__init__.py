@@ -1,0 +1,1 @@
+"""Sources: which a board has, and bringing it up to date with them."""

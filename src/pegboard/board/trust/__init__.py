@@ -1,0 +1,1 @@
+"""Who and what is believed: keys, signatures, tokens, servers and services."""
