@@ -14,11 +14,11 @@ import time
 from pathlib import Path
 from shutil import which
 
-from pegboard.execute.environments import Environments
-from pegboard.execute.interpreter import Interpreter, base_interpreter
 from pegboard.execute.job import Job, Sandboxing
-from pegboard.execute.process import Processes
-from pegboard.execute.python_tool import PythonExecutor
+from pegboard.execute.process.processes import Processes
+from pegboard.execute.python.environments import Environments
+from pegboard.execute.python.executor import PythonExecutor
+from pegboard.execute.python.interpreter import Interpreter, base_interpreter
 from pegboard.execute.secrets import Secrets
 from pegboard.execute.unpacked import Unpacked
 from pegboard.model.calls import Outcome

@@ -13,7 +13,7 @@ from pegboard.gate.admission import admit
 from pegboard.model.calls import Listing, ServerConfig, Transport
 from pegboard.model.items import Filters, SourceRecord
 from pegboard.ports.stages import quiet
-from pegboard.sources.mcp import McpSource
+from pegboard.sources.mcp.source import McpSource
 
 STORES = ("sqlite", "postgres")
 HIDDEN = "\u202e"

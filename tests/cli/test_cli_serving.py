@@ -10,7 +10,7 @@ import time
 import pytest
 
 from pegboard import Pegboard
-from pegboard.sources.mcp_config import from_command
+from pegboard.sources.mcp.config import from_command
 
 HELLO = {
     "jsonrpc": "2.0",

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pegboard.execute.sessions import Sessions
+from pegboard.execute.mcp.sessions import Sessions
 from pegboard.model.calls import CallResult, Health, Outcome, ServerConfig, ServerState, Transport
 
 EVIL = Path(__file__).parent / "evil.py"

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from making import seen_below
-from pegboard.execute.groups import find_groups
 from pegboard.execute.job import Grants, Job, Limits, Sandboxing
-from pegboard.execute.process import Command, Processes, Ran
-from pegboard.execute.sandbox import find_bubblewrap
+from pegboard.execute.process.groups import find_groups
+from pegboard.execute.process.processes import Command, Processes, Ran
+from pegboard.execute.process.sandbox import find_bubblewrap
 from pegboard.execute.secrets import Secrets
 from pegboard.model.items import Item, ItemId
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from making import make_file, make_item
-from pegboard.execute.environments import Environments
-from pegboard.execute.interpreter import base_interpreter
 from pegboard.execute.job import Job, Sandboxing
-from pegboard.execute.process import Processes
-from pegboard.execute.python_tool import PythonExecutor
+from pegboard.execute.process.processes import Processes
+from pegboard.execute.python.environments import Environments
+from pegboard.execute.python.executor import PythonExecutor
+from pegboard.execute.python.interpreter import base_interpreter
 from pegboard.execute.secrets import Secrets
 from pegboard.execute.unpacked import Unpacked
 from pegboard.model.calls import CallResult, Outcome

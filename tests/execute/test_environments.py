@@ -16,10 +16,10 @@ from python_parts import Python, python_file, python_item
 
 from making import until
 from pegboard.errors import NotExecutable
-from pegboard.execute.cache_folders import opened_lock
-from pegboard.execute.environments import MARK, Environments
-from pegboard.execute.interpreter import base_interpreter
-from pegboard.execute.python_needs import check_python, needs_of
+from pegboard.execute.folders import opened_lock
+from pegboard.execute.python.environments import MARK, Environments
+from pegboard.execute.python.interpreter import base_interpreter
+from pegboard.execute.python.needs import check_python, needs_of
 from pegboard.file_lock import taken
 from pegboard.model.calls import Outcome
 from real_servers import PARTS
@@ -401,8 +401,8 @@ def test_what_a_killed_build_left_is_built_again(tmp_path):
 BUILD = """
 import asyncio, sys
 from pathlib import Path
-from pegboard.execute.environments import Environments
-from pegboard.execute.interpreter import base_interpreter
+from pegboard.execute.python.environments import Environments
+from pegboard.execute.python.interpreter import base_interpreter
 made = Environments(Path(sys.argv[1]), {"PATH": sys.argv[2]}, base_interpreter())
 asyncio.run(made.folder(["a"], lambda: None))
 """

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from process_parts import WAIT, eventually, needs_groups
 
-from pegboard.execute import groups
-from pegboard.execute.groups import Groups, find_groups, noted_groups
 from pegboard.execute.job import Limits
+from pegboard.execute.process import groups
+from pegboard.execute.process.groups import Groups, find_groups, noted_groups
 
 OWN = "9:name=systemd:/\n8:pids:/a\n4:memory:/a/b\n2:cpu,cpuacct:/\n0::/c\n"
 
@@ -135,7 +135,7 @@ def test_where_none_can_be_made_there_is_none(tmp_path):
 KILLING = """
 import sys
 from pathlib import Path
-from pegboard.execute.groups import Group
+from pegboard.execute.process.groups import Group
 Group({"pids": Path(sys.argv[1])}, unified=False).kill()
 print("alive")
 """

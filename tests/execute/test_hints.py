@@ -7,7 +7,7 @@ from python_parts import Python, python_item
 
 from pegboard.execute.hints import with_hint
 from pegboard.execute.job import Grants
-from pegboard.execute.sandbox import find_bubblewrap
+from pegboard.execute.process.sandbox import find_bubblewrap
 from pegboard.model.calls import CallResult, Confined, Outcome
 
 

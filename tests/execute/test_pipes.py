@@ -5,7 +5,7 @@ import anyio
 import pytest
 
 from pegboard.errors import ServerUnavailable
-from pegboard.execute.pipes import MAX_LINE, Pipes, inherited
+from pegboard.execute.mcp.pipes import MAX_LINE, Pipes, inherited
 from pegboard.model.calls import ServerConfig, Transport
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from process_parts import Runs, a_job, eventually, needs_bubblewrap, seen_in_proc, until
 
-import pegboard.execute.process
+import pegboard.execute.process.processes
 from pegboard.execute.job import Grants, Sandboxing
-from pegboard.execute.process import Command
+from pegboard.execute.process.processes import Command
 from pegboard.execute.room import MAX_ANSWER, MAX_ARTIFACTS
 from pegboard.execute.secrets import Secrets
 from pegboard.model.calls import Confined, Outcome
@@ -24,7 +24,7 @@ BOTH = pytest.mark.parametrize("sandboxing", [Sandboxing.REQUIRE, Sandboxing.OFF
 @pytest.fixture(params=["groups", "no groups"])
 def with_or_without_groups(request, monkeypatch):
     if request.param == "no groups":
-        monkeypatch.setattr(pegboard.execute.process, "find_groups", lambda: None)
+        monkeypatch.setattr(pegboard.execute.process.processes, "find_groups", lambda: None)
 
 
 @BOTH
@@ -207,7 +207,7 @@ def test_a_daemon_ends_with_who_started_it(runs, sandboxing):
 
 
 def test_without_groups_the_memory_of_each_process_is_limited(runs, monkeypatch):
-    monkeypatch.setattr(pegboard.execute.process, "find_groups", lambda: None)
+    monkeypatch.setattr(pegboard.execute.process.processes, "find_groups", lambda: None)
     ran = runs.run("import os; hog = b'x' * (1 << 30)", memory_bytes=200 << 20)
     assert (ran.outcome, ran.error) == (Outcome.FAILED, "it ended with exit code 1: MemoryError")
 

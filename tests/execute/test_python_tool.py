@@ -6,8 +6,8 @@ import pytest
 from python_parts import Python, python_file, python_item, text
 
 from pegboard.execute.job import Limits
-from pegboard.execute.python_bundle import MOST_COMPILED
-from pegboard.execute.sandbox import find_bubblewrap
+from pegboard.execute.process.sandbox import find_bubblewrap
+from pegboard.execute.python.bundle import MOST_COMPILED
 from pegboard.model.calls import Confined, Outcome
 
 WALK = """

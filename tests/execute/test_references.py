@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.errors import ServerUnavailable
+from pegboard.execute.mcp.references import expand, expanded, secrets_of
 from pegboard.execute.redaction import redacted
-from pegboard.execute.references import expand, expanded, secrets_of
 from pegboard.model.calls import ServerConfig, Transport
 
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,10}", fullmatch=True)

@@ -9,7 +9,7 @@ import pytest
 from execute_parts import WAIT, evil
 
 from pegboard.errors import ServerUnavailable
-from pegboard.execute import remote
+from pegboard.execute.mcp import remote
 from pegboard.model.calls import Health, Outcome, ServerConfig, Transport
 from real_servers import Background, everything_over, free_port
 
@@ -61,7 +61,7 @@ def test_a_server_that_was_started_again_is_greeted_again_within_the_call(pool):
 
 
 def test_a_server_that_vanishes_is_noticed_without_a_call(pool, monkeypatch):
-    monkeypatch.setattr("pegboard.execute.connection.PULSE", 0.1)
+    monkeypatch.setattr("pegboard.execute.mcp.connection.PULSE", 0.1)
     with everything_over(Transport.HTTP) as started:
         made = pool(at(started.port))
         made.tools("far")

@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 
 from pegboard.execute.job import Grants
-from pegboard.execute.sandbox import Bubblewrap, View, arguments, find_bubblewrap, write_settings
+from pegboard.execute.process.sandbox import (
+    Bubblewrap,
+    View,
+    arguments,
+    find_bubblewrap,
+    write_settings,
+)
 
 BUBBLEWRAP = Bubblewrap("/usr/bin/bwrap", no_userns=True)
 

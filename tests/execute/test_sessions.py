@@ -12,8 +12,8 @@ import pytest
 from execute_parts import WAIT, evil, running
 
 from pegboard.errors import ServerUnavailable
-from pegboard.execute.child import Child
-from pegboard.execute.sessions import Sessions
+from pegboard.execute.mcp.child import Child
+from pegboard.execute.mcp.sessions import Sessions
 from pegboard.model.calls import Health, Outcome, ServerConfig, Transport
 
 
@@ -207,7 +207,7 @@ def test_a_program_that_forgets_to_close_ends_all_the_same():
     program = (
         "import os, sys; sys.path.insert(0, sys.argv[1])\n"
         "from execute_parts import evil\n"
-        "from pegboard.execute.sessions import Sessions\n"
+        "from pegboard.execute.mcp.sessions import Sessions\n"
         "s = Sessions(environ=os.environ, on_state=lambda x: 0, on_changed=lambda x: 0)\n"
         "s.use([evil('Well')])\n"
         "assert s.listing('Well').result(20).tools\n"
@@ -220,7 +220,7 @@ def test_a_program_that_forgets_to_close_ends_all_the_same():
 def test_one_who_asks_while_a_dead_server_is_cleared_away_does_not_wait_for_the_pause(
     pool, monkeypatch
 ):
-    monkeypatch.setattr("pegboard.execute.session.FIRST_PAUSE", 1_000)
+    monkeypatch.setattr("pegboard.execute.mcp.session.FIRST_PAUSE", 1_000)
     clearing, cleared = threading.Event(), threading.Event()
     stop = Child.stop
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard.sources.docstring import Docstring, clean, parse
+from pegboard.sources.python.docstring import Docstring, clean, parse
 
 GOOGLE = """Send a letter.
 

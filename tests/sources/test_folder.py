@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pegboard.errors import SourceError
 from pegboard.model.content import ItemFile
 from pegboard.model.items import Candidate, Form, LeftOut, Rejection, Unchanged
-from pegboard.sources.folder import FolderSource, reach
+from pegboard.sources.folder.source import FolderSource, reach
 
 TOOL = '''def run(to: str, copies: int = 1) -> bool:
     """Send a letter.

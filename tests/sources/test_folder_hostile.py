@@ -7,9 +7,9 @@ import pytest
 
 from pegboard.errors import SourceError
 from pegboard.model.items import Candidate, LeftOut, Rejection
-from pegboard.sources import folder as folder_source
-from pegboard.sources import folder_bundle
-from pegboard.sources.folder import DEEPEST, FolderSource
+from pegboard.sources.folder import bundle as folder_bundle
+from pegboard.sources.folder import source as folder_source
+from pegboard.sources.folder.source import DEEPEST, FolderSource
 
 TOOL = 'def run():\n    """Send a letter."""\n'
 

@@ -10,7 +10,7 @@ from pegboard.gate.admission import admit
 from pegboard.model.calls import Listing, ServerConfig, Transport
 from pegboard.model.items import Candidate, Item, LeftOut, Rejection, Unchanged
 from pegboard.sources.jsonl import JsonlSource
-from pegboard.sources.mcp import McpSource
+from pegboard.sources.mcp.source import McpSource
 from pegboard.text import embedding_text, index_fields
 
 CONFIG = ServerConfig("mail", Transport.STDIO, command="mail-server", namespace="team")

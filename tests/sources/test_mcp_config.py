@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.errors import ConfigError, UsageError
-from pegboard.execute.references import expand
+from pegboard.execute.mcp.references import expand
 from pegboard.model.calls import ServerConfig, Transport
-from pegboard.sources.mcp_config import (
+from pegboard.sources.mcp.config import (
     from_command,
     from_table,
     from_url,

@@ -7,9 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard.sources.docstring import Docstring
-from pegboard.sources.signature import MAX_DEPTH, input_schema, output_schema, top_level_names
-from pegboard.sources.syntax import json_value, parse_quietly
+from pegboard.sources.python.docstring import Docstring
+from pegboard.sources.python.signature import (
+    MAX_DEPTH,
+    input_schema,
+    output_schema,
+    top_level_names,
+)
+from pegboard.sources.python.syntax import json_value, parse_quietly
 
 
 def schemas(source, described=None):

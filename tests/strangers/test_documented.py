@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pegboard import Pegboard
-from pegboard.sources.mcp_config import read_file
+from pegboard.sources.mcp.config import read_file
 from real_servers import clock
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "clients.md").read_text("utf-8")

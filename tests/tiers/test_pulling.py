@@ -14,7 +14,7 @@ from pegboard.board.publish.releasing import Parcel
 from pegboard.errors import ConfigError, ItemNotFound, NotTrusted, UsageError
 from pegboard.gate.releases import pack, unpack
 from pegboard.gate.signatures import Policy
-from pegboard.sources.folder_bundle import make_file
+from pegboard.sources.folder.bundle import make_file
 from pegboard.tiers.pulling import want_of
 
 REFERENCE = "team-a/tools:paper:greet"

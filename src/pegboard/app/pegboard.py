@@ -30,7 +30,7 @@ from pegboard.model.content import Json
 from pegboard.model.items import Entry, Filters, Item, Mode
 from pegboard.ports.stages import Embedder, quiet
 from pegboard.ports.store import Store
-from pegboard.sources import mcp_config
+from pegboard.sources.mcp import config as mcp_config
 from pegboard.store.blobs.opening import open_blobs
 from pegboard.store.opening import open_store
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from pegboard.board.run.calling import Running
     from pegboard.board.sync.upstream import Upstream
     from pegboard.execute.job import Executor, Limits
+    from pegboard.execute.mcp.sessions import Sessions
     from pegboard.execute.policy import Rules
-    from pegboard.execute.process import Processes
-    from pegboard.execute.sessions import Sessions
+    from pegboard.execute.process.processes import Processes
     from pegboard.model.calls import ServerState
     from pegboard.ports.store import Store
 
@@ -30,7 +30,7 @@ def open_sessions(
     on_state: "Callable[[ServerState], None]",
     on_changed: Callable[[str], None],
 ) -> "Sessions":
-    from pegboard.execute.sessions import Sessions  # the protocol's library takes 0.9 s to load
+    from pegboard.execute.mcp.sessions import Sessions  # the protocol's library takes 0.9 s to load
 
     return Sessions(
         environ=environ,
@@ -154,14 +154,14 @@ def _executors(
 
     @once
     def processes() -> "Processes":
-        from pegboard.execute.process import Processes
+        from pegboard.execute.process.processes import Processes
 
         return Processes(scratch=cache / "runs", environ=environ)
 
     def python() -> "Executor":
-        from pegboard.execute.environments import Environments
-        from pegboard.execute.interpreter import base_interpreter
-        from pegboard.execute.python_tool import PythonExecutor
+        from pegboard.execute.python.environments import Environments
+        from pegboard.execute.python.executor import PythonExecutor
+        from pegboard.execute.python.interpreter import base_interpreter
         from pegboard.execute.unpacked import Unpacked
 
         interpreter = base_interpreter()
@@ -195,7 +195,7 @@ def _executors(
         )
 
     def mcp() -> "Executor":
-        from pegboard.execute.mcp import McpExecutor
+        from pegboard.execute.mcp.executor import McpExecutor
 
         return McpExecutor(upstream.start)
 

@@ -13,7 +13,7 @@ from pegboard.cli.opening import embed_now, open_board
 from pegboard.cli.shared import command_options, notice
 from pegboard.errors import UsageError
 from pegboard.model.calls import ServerConfig, Transport
-from pegboard.sources import mcp_config
+from pegboard.sources.mcp import config as mcp_config
 
 
 @click.command("mcp")

@@ -8,7 +8,7 @@ import click
 from pegboard.cli.filling import no_sync_option, tell_added
 from pegboard.cli.opening import open_board
 from pegboard.cli.shared import command_options
-from pegboard.sources.openapi.location import with_headers
+from pegboard.sources.documents.location import with_headers
 
 
 def document_options(command: Callable[..., None]) -> Callable[..., None]:

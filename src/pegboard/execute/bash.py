@@ -13,7 +13,7 @@ from typing import NamedTuple
 from pegboard.errors import InvalidArguments, NotExecutable, SecretMissing
 from pegboard.execute.answered_json import as_object, cut_short, printed_object, read_json
 from pegboard.execute.job import Job
-from pegboard.execute.process import SEARCH_PATH, Command, Processes, Ran
+from pegboard.execute.process.processes import SEARCH_PATH, Command, Processes, Ran
 from pegboard.execute.secrets import environment_of
 from pegboard.execute.variables import variable, variables_of
 from pegboard.model.calls import CallResult, Outcome

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from pegboard.errors import NotExecutable
 from pegboard.execute.job import Sandboxing
-from pegboard.execute.python_needs import entry_path, needs_of
+from pegboard.execute.python.needs import entry_path, needs_of
 from pegboard.execute.secrets import names_in
 from pegboard.model.content import Access, Permission, Resource
 from pegboard.model.items import CREATED, Item, ToolType

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from pegboard.errors import NotExecutable
-from pegboard.execute.cache_folders import half_made, opened_lock, remove, sweep
+from pegboard.execute.folders import half_made, opened_lock, remove, sweep
 from pegboard.file_lock import taken
 from pegboard.model.content import ItemFile
 from pegboard.model.items import Item

@@ -28,7 +28,7 @@ from pegboard.errors import (
 )
 from pegboard.gate.characters import visible
 from pegboard.remote.faults import error_of, no_gateway, refusal
-from pegboard.sources.openapi.deadline import CONNECTED, Deadline
+from pegboard.sources.documents.deadline import CONNECTED, Deadline
 
 CONNECT_SECONDS = 10.0
 SECONDS = 60.0

@@ -12,8 +12,8 @@ from pathlib import Path
 from pegboard.errors import SourceError
 from pegboard.model.content import ItemFile
 from pegboard.model.items import Candidate, Finding, Kind, LeftOut, ToolType, Unchanged
-from pegboard.sources import docstring, signature, syntax
-from pegboard.sources.python_file import python_module
+from pegboard.sources.python import docstring, signature, syntax
+from pegboard.sources.python.module import python_module
 from pegboard.sources.tree import Tree, Unfit, Wanted, cause, printable
 
 GENERATED = "gentools"

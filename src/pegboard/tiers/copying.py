@@ -19,7 +19,7 @@ from pegboard.errors import BoardReadOnly, PegboardError, UsageError
 from pegboard.model.content import ItemFile
 from pegboard.model.items import CREATED, DEFAULT_NAMESPACE, Entry, Rejection
 from pegboard.ports.stages import quiet
-from pegboard.sources.folder_layouts import SIDE, candidate_of, read_at
+from pegboard.sources.folder.layouts import SIDE, candidate_of, read_at
 from pegboard.tiers.opening import open_user
 from pegboard.tiers.pulling import read_folder
 

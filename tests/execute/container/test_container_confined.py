@@ -5,7 +5,7 @@ import pytest
 from container_host import make_job, text_of
 
 from pegboard.execute import room
-from pegboard.execute.container import held
+from pegboard.execute.container import limits as held
 from pegboard.execute.container.by_command import ByCommand
 from pegboard.execute.container.by_socket import description
 from pegboard.execute.container.engines import DOCKER, PODMAN, Engine

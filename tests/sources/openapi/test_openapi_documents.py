@@ -6,8 +6,8 @@ import pytest
 
 from pegboard.errors import SourceError
 from pegboard.gate.characters import visible
+from pegboard.sources.documents.parsing import parsed
 from pegboard.sources.openapi import cleaning
-from pegboard.sources.openapi.documents import parsed
 
 
 def read(text):

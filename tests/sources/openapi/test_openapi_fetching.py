@@ -13,8 +13,8 @@ from openapi_parts import OK, document, json_body, operation, written
 
 from pegboard.errors import SourceError, UsageError
 from pegboard.model.items import Candidate, Rejection
-from pegboard.sources.openapi import fetching
-from pegboard.sources.openapi.location import headers_of, with_headers
+from pegboard.sources.documents import fetching
+from pegboard.sources.documents.location import headers_of, with_headers
 from pegboard.sources.openapi.source import OpenApiSource
 
 SIMPLE = document({"/x": {"get": OK}})

@@ -13,8 +13,8 @@ from pegboard.model.items import (
     Form,
     ItemId,
 )
-from pegboard.sources.folder_bundle import PartUnreadable, make_file, read_bundle
-from pegboard.sources.folder_python import python_fields
+from pegboard.sources.folder.bundle import PartUnreadable, make_file, read_bundle
+from pegboard.sources.folder.python_tool import python_fields
 from pegboard.sources.tree import Tree, Unfit
 
 MANIFEST = "tool.yaml"

@@ -8,7 +8,7 @@ from pegboard.errors import ItemNotFound, NotExecutable
 from pegboard.gate.admission import admit
 from pegboard.model.items import Candidate, Entry, Filters, Form, Item, Kind, Rejection
 from pegboard.ports.store import Store
-from pegboard.sources.folder_python import python_fields
+from pegboard.sources.folder.python_tool import python_fields
 from pegboard.sources.tree import Unfit
 
 LATEST = "latest"

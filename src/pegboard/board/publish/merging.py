@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pegboard.errors import UsageError
 from pegboard.model.content import ItemFile
-from pegboard.sources.folder_bundle import make_file
+from pegboard.sources.folder.bundle import make_file
 
 SECONDS = 60
 

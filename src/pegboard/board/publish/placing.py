@@ -9,8 +9,8 @@ from typing import NamedTuple
 from pegboard.board.trust.private_files import replace
 from pegboard.errors import UsageError
 from pegboard.model.content import ItemFile
-from pegboard.sources.folder import LAYOUTS, SIDE
-from pegboard.sources.folder_bundle import PartUnreadable, is_part, make_file, read_bundle
+from pegboard.sources.folder.bundle import PartUnreadable, is_part, make_file, read_bundle
+from pegboard.sources.folder.source import LAYOUTS, SIDE
 from pegboard.sources.tree import Tree, Unfit
 
 MOST_BYTES = 20_000_000

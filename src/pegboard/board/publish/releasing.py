@@ -38,8 +38,8 @@ from pegboard.model.items import (
 )
 from pegboard.model.releases import TEAM, Action, AuditLine, Decision
 from pegboard.ports.store import Store
-from pegboard.sources.folder_bundle import make_file
-from pegboard.sources.folder_layouts import candidate_of, read_at
+from pegboard.sources.folder.bundle import make_file
+from pegboard.sources.folder.layouts import candidate_of, read_at
 from pegboard.sources.tree import Unfit
 from pegboard.store.versioning import hung
 

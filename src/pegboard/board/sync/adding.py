@@ -14,8 +14,8 @@ from pegboard.model.calls import ServerConfig
 from pegboard.model.items import CREATED, PUBLISHED, SourceRecord
 from pegboard.ports.stages import Source
 from pegboard.ports.store import Store
-from pegboard.sources.mcp_config import location
-from pegboard.sources.openapi.location import refuse_secrets
+from pegboard.sources.documents.location import refuse_secrets
+from pegboard.sources.mcp.config import location
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}")
 _SUFFIXES = re.compile(r"(\.(json|ya?ml|gz|openapi|lightapi))+$", re.IGNORECASE)

@@ -12,7 +12,8 @@ from pegboard.board.sync.source_kinds import DOCUMENTS, FOLDER, IN_FOLDERS, PYTO
 from pegboard.errors import PegboardError
 from pegboard.model.calls import Listing, ServerConfig
 from pegboard.model.items import SourceRecord
-from pegboard.sources import folder, pytools
+from pegboard.sources import pytools
+from pegboard.sources.folder import source as folder
 from pegboard.sources.watch import Place, Watcher
 
 log = logging.getLogger(__name__)

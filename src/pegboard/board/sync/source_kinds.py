@@ -31,7 +31,7 @@ def folder_source(
 
             return PytoolsSource(name, place, namespace=namespace, max_file_bytes=max_file_bytes)
         case "folder" | "user_folder":
-            from pegboard.sources.folder import FolderSource
+            from pegboard.sources.folder.source import FolderSource
 
             return FolderSource(name, place, namespace=namespace, max_file_bytes=max_file_bytes)
         case "jsonl":
@@ -54,7 +54,7 @@ def kind_and_place(folder: Path) -> tuple[str, Path]:
 
     `mcptools/` and `gentools/` cannot be mistaken, and so they decide before anything beside them.
     """
-    from pegboard.sources.folder import LAYOUTS
+    from pegboard.sources.folder.source import LAYOUTS
     from pegboard.sources.pytools import GENERATED, WRITTEN
 
     tools = (WRITTEN, GENERATED)
@@ -75,7 +75,7 @@ def kind_and_place(folder: Path) -> tuple[str, Path]:
 
 def left_beside(record: SourceRecord) -> str:
     """What else is in a folder of Python tools that is not read with them, and what to do."""
-    from pegboard.sources.folder import LAYOUTS
+    from pegboard.sources.folder.source import LAYOUTS
 
     folder = Path(record.location)
     if record.kind != PYTOOLS:
@@ -92,7 +92,7 @@ def reach(record: SourceRecord, under: Sequence[str]) -> Sequence[str]:
     """The paths that have to be looked at when something at these has changed."""
     if not under or record.kind not in (FOLDER, USER_FOLDER):
         return under
-    from pegboard.sources.folder import reach
+    from pegboard.sources.folder.source import reach
 
     return reach(Path(record.location), under)
 

@@ -13,10 +13,10 @@ from pegboard.model.calls import CallResult, Listing, OnProgress, Server, Server
 from pegboard.model.content import Json
 from pegboard.model.items import Item
 from pegboard.ports.store import Store
-from pegboard.sources.mcp import McpSource
+from pegboard.sources.mcp.source import McpSource
 
 if TYPE_CHECKING:
-    from pegboard.execute.sessions import Sessions
+    from pegboard.execute.mcp.sessions import Sessions
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from pegboard.execute.answered_json import as_object, read_json
 from pegboard.execute.api.bodies import is_json, kind_of
 from pegboard.execute.api.faults import Refused
 from pegboard.execute.api.filenames import name_of
-from pegboard.execute.api.paths import part_at
+from pegboard.execute.api.response_path import part_at
 from pegboard.execute.api.sending import Answer
 from pegboard.execute.secrets import Secrets
 from pegboard.model.calls import Artifact, CallResult, Outcome

@@ -14,13 +14,13 @@ from weakref import WeakKeyDictionary
 import anyio
 
 from pegboard.errors import CallError, InvalidArguments, NotExecutable, SecretMissing
-from pegboard.execute.container.asked import HOME, Asked, asked_of
 from pegboard.execute.container.by_command import ByCommand
 from pegboard.execute.container.by_socket import BySocket
 from pegboard.execute.container.engines import Engines
-from pegboard.execute.container.held import held
-from pegboard.execute.container.shown import mounts_of, workdir_of
-from pegboard.execute.container.told import result_of
+from pegboard.execute.container.limits import held
+from pegboard.execute.container.manifest import HOME, Asked, asked_of
+from pegboard.execute.container.mounts import mounts_of, workdir_of
+from pegboard.execute.container.result import result_of
 from pegboard.execute.container.wanted import Heard, Wanted, Way
 from pegboard.execute.job import Job
 from pegboard.execute.room import Left, Private, Room, abandoned, left_in, remove

@@ -29,7 +29,7 @@ from pegboard.serve.http.replies import reply
 from pegboard.serve.http.shapes import Record, Several, fields_of
 from pegboard.serve.http.table import Asked, Flag, Route, Wanted
 from pegboard.serve.http.upkeep import need_everywhere
-from pegboard.sources import mcp_config
+from pegboard.sources.mcp import config as mcp_config
 
 GROUP = "sources"
 LOCAL = ("folder", "command")

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pegboard.errors import SourceError
 from pegboard.model.content import EMPTY, Json
 from pegboard.model.items import Candidate
+from pegboard.sources.documents.faults import BadReference, Unreadable
+from pegboard.sources.documents.fetching import Fetcher
 from pegboard.sources.lightapi.parts import Part, Refused, shown
-from pegboard.sources.openapi.faults import BadReference, Unreadable
-from pegboard.sources.openapi.fetching import Fetcher
 from pegboard.sources.openapi.source import OpenApiSource
 
 _Found = dict[str, Json] | Refused

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pegboard.model.content import Json
 from pegboard.sources.lightapi.document import Document
 from pegboard.sources.lightapi.parts import Part, Refused, shown_key
-from pegboard.sources.mcp_secrets import is_secret
+from pegboard.sources.secret_looks import is_secret
 
 SOURCE_TYPES = ("openapi", "openrpc", "protobuf", "grpc-reflection", "mcp", "http", "lightapi")
 TRANSPORTS = ("http", "https", "grpc", "websocket", "stdio", "sse", "streamable-http")

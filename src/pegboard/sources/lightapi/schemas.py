@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping
 
+from pegboard.sources.documents.faults import Refused as BadReference
+from pegboard.sources.documents.references import Library, Target
 from pegboard.sources.lightapi.parts import Part, Refused
-from pegboard.sources.openapi.faults import Refused as BadReference
-from pegboard.sources.openapi.references import Library, Target
 
 SHARED = ("components", "schemas")
 MAX_NODES = 2_000_000

@@ -15,14 +15,14 @@ from pegboard.model.items import (
     Rejection,
     Unchanged,
 )
+from pegboard.sources.documents.fetching import MAX_BYTES, Fetched, Fetcher, is_address
+from pegboard.sources.documents.references import Library
 from pegboard.sources.lightapi import document as documents
 from pegboard.sources.lightapi.backing import Backing
 from pegboard.sources.lightapi.lines import lines_of
 from pegboard.sources.lightapi.operations import Operations, lifecycle
 from pegboard.sources.lightapi.parts import Part, Refused, shown_key
 from pegboard.sources.lightapi.schemas import Schemas
-from pegboard.sources.openapi.fetching import MAX_BYTES, Fetched, Fetcher, is_address
-from pegboard.sources.openapi.references import Library
 from pegboard.sources.openapi.source import OpenApiSource
 
 MAX_NAME = 200

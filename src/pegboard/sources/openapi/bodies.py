@@ -7,11 +7,11 @@ an object is spread wherever that can be undone.
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from pegboard.sources.documents.faults import Refused
+from pegboard.sources.documents.references import Node
 from pegboard.sources.openapi.cleaning import Unfit, cleaned, json_value
-from pegboard.sources.openapi.faults import Refused
 from pegboard.sources.openapi.graph import Made, Schema
 from pegboard.sources.openapi.parameters import told_of
-from pegboard.sources.openapi.references import Node
 from pegboard.sources.openapi.schemas import Schemas
 from pegboard.sources.openapi.shapes import listed, mapping, text, texts
 

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from pegboard.model.items import Kind, ToolType
+from pegboard.sources.documents.faults import Refused
+from pegboard.sources.documents.references import Library, Node
 from pegboard.sources.openapi import (
     bodies,
     metadata,
@@ -16,9 +18,7 @@ from pegboard.sources.openapi import (
 from pegboard.sources.openapi.arguments import arranged
 from pegboard.sources.openapi.bundling import bundled
 from pegboard.sources.openapi.cleaning import one_line
-from pegboard.sources.openapi.faults import Refused
 from pegboard.sources.openapi.graph import Schema
-from pegboard.sources.openapi.references import Library, Node
 from pegboard.sources.openapi.schemas import Schemas
 from pegboard.sources.openapi.shapes import listed, mapping, text
 

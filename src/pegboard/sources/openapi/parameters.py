@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from pegboard.sources.documents.faults import Refused
+from pegboard.sources.documents.references import Library, Node
 from pegboard.sources.openapi.cleaning import cleaned, json_value, prose
-from pegboard.sources.openapi.faults import Refused
 from pegboard.sources.openapi.graph import Made, Schema
 from pegboard.sources.openapi.keywords import (
     MAX_DESCRIPTION,
@@ -14,7 +15,6 @@ from pegboard.sources.openapi.keywords import (
     VALUE_DEPTH,
     is_small,
 )
-from pegboard.sources.openapi.references import Library, Node
 from pegboard.sources.openapi.schemas import Schemas
 from pegboard.sources.openapi.shapes import mapping, text
 

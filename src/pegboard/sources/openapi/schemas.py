@@ -10,8 +10,9 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from pegboard.sources.documents.faults import BadReference
+from pegboard.sources.documents.references import Library
 from pegboard.sources.openapi.cleaning import cleaned
-from pegboard.sources.openapi.faults import BadReference
 from pegboard.sources.openapi.graph import (
     DEFS,
     NAMED,
@@ -24,7 +25,6 @@ from pegboard.sources.openapi.graph import (
     without,
 )
 from pegboard.sources.openapi.keywords import is_pattern, plain_keywords
-from pegboard.sources.openapi.references import Library
 
 MAX_DEPTH = 30
 """Levels of JSON inside one definition; the gate allows 40 for a whole schema."""

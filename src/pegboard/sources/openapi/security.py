@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
+from pegboard.sources.documents.faults import Refused
+from pegboard.sources.documents.location import without_secrets
+from pegboard.sources.documents.references import Library
 from pegboard.sources.openapi.cleaning import one_line
-from pegboard.sources.openapi.faults import Refused
-from pegboard.sources.openapi.location import without_secrets
-from pegboard.sources.openapi.references import Library
 from pegboard.sources.openapi.shapes import listed, mapping, text, texts
 
 _FLOWS = ("implicit", "password", "clientCredentials", "authorizationCode", "deviceAuthorization")

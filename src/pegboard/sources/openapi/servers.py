@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping
 from urllib.parse import urljoin, urlsplit
 
-from pegboard.sources.mcp_secrets import names_secret
+from pegboard.sources.documents.fetching import is_address
+from pegboard.sources.documents.location import without_secrets
 from pegboard.sources.openapi.cleaning import one_line
-from pegboard.sources.openapi.fetching import is_address
-from pegboard.sources.openapi.location import without_secrets
 from pegboard.sources.openapi.shapes import mapping
+from pegboard.sources.secret_looks import names_secret
 
 MAX_ADDRESS = 2_000
 

@@ -14,12 +14,12 @@ from pegboard.model.items import (
     Rejection,
     Unchanged,
 )
+from pegboard.sources.documents.faults import Refused, Unreadable
+from pegboard.sources.documents.fetching import MAX_BYTES, SECONDS, Fetcher
+from pegboard.sources.documents.references import Library, Node
 from pegboard.sources.openapi import naming
 from pegboard.sources.openapi.cleaning import cleaned
-from pegboard.sources.openapi.faults import Refused, Unreadable
-from pegboard.sources.openapi.fetching import MAX_BYTES, SECONDS, Fetcher
 from pegboard.sources.openapi.operations import METHODS, Operation, Service
-from pegboard.sources.openapi.references import Library, Node
 from pegboard.sources.openapi.shapes import mapping, text
 
 MAX_OPERATIONS = 50_000

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from pegboard.sources.openapi.references import Node
+from pegboard.sources.documents.references import Node
 from pegboard.sources.openapi.shapes import mapping, text, texts
 
 _COLLECTIONS = {

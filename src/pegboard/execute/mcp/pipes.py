@@ -18,7 +18,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
 
 from pegboard.errors import ServerUnavailable
-from pegboard.execute.child import KEPT, LAST_WORDS, LINGER, Child
+from pegboard.execute.mcp.child import KEPT, LAST_WORDS, LINGER, Child
 from pegboard.model.calls import ServerConfig
 
 log = logging.getLogger(__name__)

@@ -2,7 +2,7 @@
 
 import ast
 
-from pegboard.sources import syntax
+from pegboard.sources.python import syntax
 from pegboard.sources.tree import Unfit
 
 

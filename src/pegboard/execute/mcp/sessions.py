@@ -7,9 +7,9 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from pegboard.errors import ServerUnavailable
-from pegboard.execute.logs import Hiding
-from pegboard.execute.session import Session
-from pegboard.execute.telling import Telling
+from pegboard.execute.mcp.hiding import Hiding
+from pegboard.execute.mcp.session import Session
+from pegboard.execute.mcp.telling import Telling
 from pegboard.model.calls import CallResult, Listing, OnProgress, Outcome, ServerConfig, ServerState
 
 T = TypeVar("T")

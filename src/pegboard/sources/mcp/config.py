@@ -12,7 +12,7 @@ from pathlib import Path
 from pegboard.errors import ConfigError, UsageError
 from pegboard.formats import commented_json
 from pegboard.model.calls import NOTHING, ServerConfig, Transport
-from pegboard.sources.mcp_keys import Place, Reading, kind_of
+from pegboard.sources.mcp.keys import Place, Reading, kind_of
 
 GROUPS = ("mcpServers", "servers", "mcp_servers", "mcp-servers", "ptc_servers", "ptc-servers")
 """Where files keep their servers: most clients, VS Code, and freeact's two kinds."""

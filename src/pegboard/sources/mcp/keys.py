@@ -14,7 +14,7 @@ from typing import NamedTuple
 from pegboard.errors import ConfigError, PegboardError
 from pegboard.model.calls import ServerConfig, Transport
 from pegboard.model.items import DEFAULT_NAMESPACE
-from pegboard.sources import mcp_secrets
+from pegboard.sources import secret_looks as mcp_secrets
 
 _MEANINGS: Mapping[str, tuple[str, ...]] = {
     "command": ("command",),

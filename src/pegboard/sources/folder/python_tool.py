@@ -8,10 +8,10 @@ import re
 from collections.abc import Mapping, Sequence
 
 from pegboard.model.items import ToolType
-from pegboard.sources import docstring, signature, syntax
-from pegboard.sources.docstring import Docstring
-from pegboard.sources.python_file import python_module
-from pegboard.sources.signature import Function, Names
+from pegboard.sources.python import docstring, signature, syntax
+from pegboard.sources.python.docstring import Docstring
+from pegboard.sources.python.module import python_module
+from pegboard.sources.python.signature import Function, Names
 from pegboard.sources.tree import Unfit
 
 ENTRY = "run"

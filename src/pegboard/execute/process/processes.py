@@ -18,21 +18,21 @@ from typing import NamedTuple
 import anyio
 
 from pegboard.execute.grants import handed_over
-from pegboard.execute.groups import Group, Groups, find_groups, noted_groups
 from pegboard.execute.job import Grants, Job, Limits, Sandboxing
-from pegboard.execute.launch import Held, Launched, launch_confined, launch_freely
-from pegboard.execute.limiting import find_ending
-from pegboard.execute.marks import MARK, kill_room
-from pegboard.execute.room import Left, Private, Room, abandoned, left_in, remove
-from pegboard.execute.running import Running
-from pegboard.execute.sandbox import (
+from pegboard.execute.process.groups import Group, Groups, find_groups, noted_groups
+from pegboard.execute.process.launch import Held, Launched, launch_confined, launch_freely
+from pegboard.execute.process.limiting import find_ending
+from pegboard.execute.process.marks import MARK, kill_room
+from pegboard.execute.process.running import Running
+from pegboard.execute.process.sandbox import (
     PRIVATE_TMP,
     Bubblewrap,
     View,
     find_bubblewrap,
     write_settings,
 )
-from pegboard.execute.syscalls import syscall_filter
+from pegboard.execute.process.syscalls import syscall_filter
+from pegboard.execute.room import Left, Private, Room, abandoned, left_in, remove
 from pegboard.model.calls import Artifact, Confined, Outcome
 
 SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"

@@ -14,18 +14,18 @@ import httpx2
 from mcp.shared.exceptions import MCPError
 
 from pegboard.errors import ServerUnavailable
-from pegboard.execute.connection import (
+from pegboard.execute.mcp.connection import (
     Connection,
     ConnectionForgotten,
     ConnectionLost,
     Line,
     within,
 )
-from pegboard.execute.logs import Hiding
-from pegboard.execute.pipes import Pipes
-from pegboard.execute.references import expanded, secrets_of
-from pegboard.execute.remote import Remote
-from pegboard.execute.telling import Telling
+from pegboard.execute.mcp.hiding import Hiding
+from pegboard.execute.mcp.pipes import Pipes
+from pegboard.execute.mcp.references import expanded, secrets_of
+from pegboard.execute.mcp.remote import Remote
+from pegboard.execute.mcp.telling import Telling
 from pegboard.model.calls import (
     CallResult,
     Health,

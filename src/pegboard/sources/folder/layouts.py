@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from pegboard.model.content import ItemFile
 from pegboard.model.items import Candidate, Form, Kind
-from pegboard.sources.folder_bundle import is_part
-from pegboard.sources.folder_python import python_fields
+from pegboard.sources.folder.bundle import is_part
+from pegboard.sources.folder.python_tool import python_fields
 
 SIDE = ".sig"
 """What a side file's name adds to the name of the document that it signs."""

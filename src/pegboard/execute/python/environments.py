@@ -20,8 +20,8 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from pegboard.errors import NotExecutable
-from pegboard.execute.cache_folders import LOCK, opened_lock, remove, set_aside, sweep
-from pegboard.execute.interpreter import Interpreter
+from pegboard.execute.folders import LOCK, opened_lock, remove, set_aside, sweep
+from pegboard.execute.python.interpreter import Interpreter
 from pegboard.execute.redaction import HIDDEN
 from pegboard.file_lock import taken
 

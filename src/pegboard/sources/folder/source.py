@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pegboard.errors import SourceError
 from pegboard.model.items import Finding, Form, Kind, LeftOut, Rejection, Unchanged
-from pegboard.sources.folder_bundle import (
+from pegboard.sources.folder.bundle import (
     PartUnreadable,
     TooLarge,
     bundle_hash,
@@ -20,10 +20,10 @@ from pegboard.sources.folder_bundle import (
     make_file,
     read_bundle,
 )
-from pegboard.sources.folder_layouts import (
+from pegboard.sources.folder.layouts import (
     LAYOUTS as LAYOUTS,
 )
-from pegboard.sources.folder_layouts import (
+from pegboard.sources.folder.layouts import (
     README,
     SCRIPTS,
     TOOLS,
@@ -32,7 +32,7 @@ from pegboard.sources.folder_layouts import (
     Read,
     candidate_of,
 )
-from pegboard.sources.folder_layouts import (
+from pegboard.sources.folder.layouts import (
     SIDE as SIDE,
 )
 from pegboard.sources.tree import Tree, Unfit, Wanted, cause, printable

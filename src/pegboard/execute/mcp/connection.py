@@ -26,9 +26,9 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from pegboard.errors import ServerUnavailable
-from pegboard.execute.pipes import Pipes
-from pegboard.execute.progress import Relay
-from pegboard.execute.wire import FaithfulDispatcher
+from pegboard.execute.mcp.pipes import Pipes
+from pegboard.execute.mcp.progress import Relay
+from pegboard.execute.mcp.wire import FaithfulDispatcher
 from pegboard.model.calls import CallResult, Listing, OnProgress, Outcome, ServerConfig
 
 log = logging.getLogger(__name__)

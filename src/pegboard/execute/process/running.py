@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import anyio
 
-from pegboard.execute.groups import Group
 from pegboard.execute.job import Limits
-from pegboard.execute.marks import kill_run
 from pegboard.execute.output import Output
+from pegboard.execute.process.groups import Group
+from pegboard.execute.process.marks import kill_run
 from pegboard.execute.room import MAX_FILES, size_of
 from pegboard.model.calls import Outcome
 

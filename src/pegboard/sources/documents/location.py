@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from urllib.parse import parse_qsl, quote, unquote_plus
 
 from pegboard.errors import UsageError
-from pegboard.sources.mcp_secrets import is_secret
+from pegboard.sources.secret_looks import is_secret
 
 _LOGIN = re.compile(r"(?<=//)[^/?#]*@")
 

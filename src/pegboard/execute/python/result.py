@@ -3,9 +3,9 @@
 import json
 
 from pegboard.execute.answered_json import as_object, cut_short, printed_object, read_json
-from pegboard.execute.inside.runner import ERROR, INVALID, RESULT
 from pegboard.execute.job import Job
-from pegboard.execute.process import Ran
+from pegboard.execute.process.processes import Ran
+from pegboard.execute.python.inside.runner import ERROR, INVALID, RESULT
 from pegboard.model.calls import CallResult, Outcome
 
 MOST_ERROR = 4_000

@@ -12,8 +12,8 @@ LOGGERS = (
     "mcp.client.sse",
     "mcp.client.streamable_http",
     "mcp.shared.jsonrpc_dispatcher",
-    "pegboard.execute.session",
-    "pegboard.execute.telling",
+    "pegboard.execute.mcp.session",
+    "pegboard.execute.mcp.telling",
 )
 _PLAIN = logging.Formatter()
 

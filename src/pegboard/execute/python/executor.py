@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pegboard.errors import NotExecutable, SecretMissing
-from pegboard.execute.environments import Environments
-from pegboard.execute.interpreter import Interpreter
 from pegboard.execute.job import Job
-from pegboard.execute.process import SEARCH_PATH, Command, Processes
-from pegboard.execute.python_bundle import START, bundle
-from pegboard.execute.python_needs import check_python, entry_path, needs_of
-from pegboard.execute.python_result import python_result
+from pegboard.execute.process.processes import SEARCH_PATH, Command, Processes
+from pegboard.execute.python.bundle import START, bundle
+from pegboard.execute.python.environments import Environments
+from pegboard.execute.python.interpreter import Interpreter
+from pegboard.execute.python.needs import check_python, entry_path, needs_of
+from pegboard.execute.python.result import python_result
 from pegboard.execute.secrets import environment_of
 from pegboard.execute.unpacked import Unpacked
 from pegboard.model.calls import CallProgress, CallResult, Outcome

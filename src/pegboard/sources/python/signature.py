@@ -8,9 +8,9 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from pegboard.sources import docstring
-from pegboard.sources.docstring import Docstring
-from pegboard.sources.syntax import (
+from pegboard.sources.python import docstring
+from pegboard.sources.python.docstring import Docstring
+from pegboard.sources.python.syntax import (
     MAX_ALTERNATIVES,
     alternatives,
     constant,

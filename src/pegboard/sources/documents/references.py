@@ -5,9 +5,9 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from pegboard.errors import SourceError
-from pegboard.sources.openapi.documents import Repair, parsed
-from pegboard.sources.openapi.faults import BadReference, Refused, Unreadable
-from pegboard.sources.openapi.fetching import Fetcher
+from pegboard.sources.documents.faults import BadReference, Refused, Unreadable
+from pegboard.sources.documents.fetching import Fetcher
+from pegboard.sources.documents.parsing import Repair, parsed
 
 MAX_DOCUMENTS = 500
 MAX_CHAIN = 50

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pegboard.errors import CallError
 from pegboard.execute.container.command import command_of
-from pegboard.execute.container.shown import ARGUMENTS, OUTPUT
+from pegboard.execute.container.mounts import ARGUMENTS, OUTPUT
 from pegboard.execute.grants import handed_over
 from pegboard.execute.job import Job
 from pegboard.execute.secrets import environment_of

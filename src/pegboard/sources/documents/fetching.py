@@ -12,9 +12,9 @@ from urllib.parse import unquote, urljoin, urlsplit
 import httpx2
 
 from pegboard.errors import SourceError
-from pegboard.sources.openapi.deadline import Deadline
-from pegboard.sources.openapi.faults import BadReference
-from pegboard.sources.openapi.location import headers_of, without_secrets
+from pegboard.sources.documents.deadline import Deadline
+from pegboard.sources.documents.faults import BadReference
+from pegboard.sources.documents.location import headers_of, without_secrets
 
 MAX_BYTES = 50 << 20
 SECONDS = 60.0

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from pegboard.execute.groups import Group
 from pegboard.execute.job import Limits
-from pegboard.execute.limiting import counted, limited
-from pegboard.execute.marks import MARK
+from pegboard.execute.process.groups import Group
+from pegboard.execute.process.limiting import counted, limited
+from pegboard.execute.process.marks import MARK
+from pegboard.execute.process.running import Running
+from pegboard.execute.process.sandbox import Bubblewrap, View, arguments
 from pegboard.execute.room import Private
-from pegboard.execute.running import Running
-from pegboard.execute.sandbox import Bubblewrap, View, arguments
 from pegboard.model.calls import Confined
 
 _TOLD = 4_096

@@ -1,0 +1,1 @@
+"""Tools of MCP servers: sessions that are kept, and calls through them."""

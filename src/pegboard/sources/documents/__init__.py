@@ -1,0 +1,1 @@
+"""Documents that describe a service: where they are, how they are fetched, parsed and followed."""

@@ -1,0 +1,1 @@
+"""An `.ai` folder: tools, scripts, directives, knowledge and skills as files."""

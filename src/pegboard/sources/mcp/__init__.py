@@ -1,0 +1,1 @@
+"""MCP servers: how they are written down, and the tools that they list."""
