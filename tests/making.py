@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-import threading
 import time
 from array import array
 from collections.abc import Sequence
@@ -215,11 +214,3 @@ def seen_below(folder: Path | str, pattern: str) -> list[Path]:
     """What fits, while any of it may vanish, which `Path.glob` fails at."""
     names = glob(pattern, root_dir=folder, recursive=True, include_hidden=True)  # noqa: PTH207
     return [Path(folder, name) for name in names]
-
-
-def until(happened, bound: float = 30.0) -> None:
-    """Waits for it, and not for ever."""
-    deadline = time.monotonic() + bound
-    while not happened():
-        assert time.monotonic() < deadline, "it did not happen"
-        threading.Event().wait(0.01)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from making import until
 from pegboard.app.live import kept
 from pegboard.board.maintain.worker import TRIED_EVERY, Worker, WorkerSettings
 from pegboard.embed.hashed import HashedEmbedder
@@ -13,6 +12,7 @@ from pegboard.errors import BoardReadOnly
 from pegboard.model.items import ModelSpec
 from pegboard.ports.stages import quiet
 from pegboard.store.postgres import nearest
+from waiting import until
 
 STORES = ("sqlite", "postgres")
 NEW_SPEC = ModelSpec("test", dimension=64)

@@ -6,13 +6,13 @@ import threading
 import pytest
 
 from embedding_server import running_server, status, well
-from making import until
 from pegboard.app.pegboard import Pegboard
 from pegboard.board.maintain.worker import Worker, WorkerSettings, together
 from pegboard.embed import service
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import ModelUnavailable, UsageError
 from pegboard.model.items import ModelSpec
+from waiting import until
 
 STORES = ("sqlite", "postgres")
 OLD, NEW = 256, 64

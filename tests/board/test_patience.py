@@ -10,6 +10,7 @@ from pegboard.board.find.answering import Ask, FindSettings, find
 from pegboard.board.find.patience import Beside, Patience
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.model.items import Mode
+from waiting import until
 
 BOUND = 20.0
 SHORT = 0.05
@@ -104,8 +105,7 @@ def test_fifty_that_hang_do_not_stop_the_next_one(full, beside, hanging):
     back = threading.Event()
     threading.Thread(target=lambda: (beside.submit(int).result(), back.set())).start()
     assert back.wait(BOUND)
-    while beside.late:
-        threading.Event().wait(0.01)
+    until(lambda: not beside.late)
     answer = find(
         full, HashedEmbedder(), ASK, FindSettings(), beside=beside, patience=Patience(LONG)
     )

@@ -540,7 +540,7 @@ def test_a_call_that_is_called_off_is_written_down_as_killed(store, embedder, ru
     async def wait(job):
         begun.set()
         try:
-            await asyncio.sleep(SECONDS)
+            await asyncio.Event().wait()
         finally:
             ended.set()
 
@@ -569,7 +569,7 @@ def test_a_call_that_is_called_off_on_a_locked_board_holds_up_no_other(
     async def wait(job):
         if job.arguments:
             begun.set()
-            await asyncio.sleep(SECONDS)
+            await asyncio.Event().wait()
         return CallResult(Outcome.OK)
 
     monkeypatch.setattr(store.runs, "record", locked)

@@ -13,13 +13,13 @@ from starlette.requests import HTTPConnection
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from making import until
 from pegboard.app.pegboard import Pegboard
 from pegboard.errors import NotSignedIn
 from pegboard.model.calls import Caller, Role
 from pegboard.serve.face import make_face
 from pegboard.serve.http.app import make_app
 from pegboard.serve.http.gateway import Gateway
+from waiting import until
 
 SECONDS = 30
 

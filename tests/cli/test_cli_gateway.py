@@ -15,9 +15,9 @@ import click
 import pytest
 from cli_gateway_parts import serving, write_tools
 
-from making import until
 from pegboard.cli.gateways import AT_GATEWAYS, ONLY_HERE, leaves, reason
 from pegboard.cli.main import cli
+from waiting import until
 
 LEAVES = dict(leaves(cli))
 DOCUMENT = Path(__file__).parents[2] / "docs" / "how-to" / "gateway.md"
@@ -561,7 +561,9 @@ def test_every_command_is_in_one_of_the_two_tables():
 def test_both_tables_are_in_the_documents():
     told = DOCUMENT.read_text("utf-8")
     for name in (*AT_GATEWAYS, *ONLY_HERE):
-        assert re.search(rf"`{name}( --as-is)?`", told), f"docs/how-to/gateway.md says nothing of {name}"
+        assert re.search(rf"`{name}( --as-is)?`", told), (
+            f"docs/how-to/gateway.md says nothing of {name}"
+        )
 
 
 @pytest.mark.parametrize("name", sorted(set(LEAVES) - AT_GATEWAYS))

@@ -6,12 +6,14 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import keyring
 import pytest
 from keyrings.alt.file import PlaintextKeyring
+
+from making import seen_below
+from waiting import until
 
 GREET = '''
 import os, pathlib, sys
@@ -189,13 +191,7 @@ def test_a_run_that_is_interrupted_ends_with_all_that_it_started(ai, number):
     )
     try:
         runs = Path(os.environ["HOME"]) / ".cache/pegboard/runs"
-        begun = threading.Event()
-        for _ in range(600):
-            if any(runs.rglob("begun")):
-                break
-            begun.wait(0.05)
-        else:
-            pytest.fail("the tool did not begin")
+        until(lambda: seen_below(runs, "**/begun"), "that the tool begins")
         running.send_signal(number)
         assert running.wait(20) == 130
         assert "stopped; the tool was ended" in running.stderr.read()

@@ -5,12 +5,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 from pegboard import Pegboard
 from pegboard.sources.mcp.config import from_command
+from waiting import until
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -229,9 +229,7 @@ def test_a_sync_that_waits_for_a_server_can_be_stopped(pegboard, board, tmp_path
         stderr=subprocess.PIPE,
         text=True,
     )
-    deadline = time.monotonic() + 30
-    while not started.exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    until(started.exists, "that the server was started")
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=15)
     assert process.returncode == 130

@@ -43,7 +43,7 @@ def hold(event, args):
         end = time.monotonic() + 30
         while not ended.is_set() and not waits_for_numbers():
             assert time.monotonic() < end
-            time.sleep(0.001)
+            ended.wait(0.001)
 
 sys.addaudithook(hold)
 numbers.start()

@@ -3,9 +3,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from execute_parts import Pool
-from process_parts import Runs, eventually, open_files
+from process_parts import Runs, open_files
 
 from pegboard.model.calls import ServerConfig
+from waiting import until
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def runs(tmp_path) -> Iterator[Runs]:
     made = Runs(tmp_path / "runs", PEGBOARD_TEST_SECRET="hush-hush")
     before = open_files()
     yield made
-    assert eventually(lambda: not made.left()), made.left()
+    until(lambda: not made.left(), f"the end of {made.left()}")
     made.processes.close()
     assert not list(made.scratch.glob("*"))
     assert open_files() <= before

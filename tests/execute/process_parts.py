@@ -4,8 +4,6 @@ import asyncio
 import os
 import sys
 import textwrap
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -112,18 +110,3 @@ def seen_in_proc(text: bytes, *files: str) -> list[int]:
 def open_files() -> int:
     folder = Path("/proc/self/fd")
     return len(list(folder.iterdir())) if folder.is_dir() else 0
-
-
-def eventually(condition: Callable[[], bool]) -> bool:
-    end = time.monotonic() + WAIT
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.01)
-    return True
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(WAIT):
-        while not condition():
-            await asyncio.sleep(0.01)

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from python_parts import Python, python_file, python_item
 
-from making import until
 from pegboard.errors import NotExecutable
 from pegboard.execute.folders import opened_lock
 from pegboard.execute.python.environments import MARK, Environments
@@ -23,6 +22,7 @@ from pegboard.execute.python.needs import check_python, needs_of
 from pegboard.file_lock import taken
 from pegboard.model.calls import Outcome
 from real_servers import PARTS
+from waiting import until
 
 A_HASH = "--hash=sha256:" + "0f" * 32
 

@@ -16,11 +16,11 @@ from process_parts import (
     needs_bubblewrap,
     needs_groups,
     seen_in_proc,
-    until,
 )
 
 from pegboard.execute.job import Grants, Sandboxing
 from pegboard.model.calls import Confined, Outcome
+from waiting import soon
 
 pytestmark = needs_bubblewrap
 
@@ -557,7 +557,7 @@ def test_secrets_in_its_environment_are_in_no_command_line(runs):
     async def look() -> list[int]:
         command = runs.command("sleep 1000", TOKEN="very-hush-hush")
         task = asyncio.create_task(runs.processes.run(command, a_job()))
-        await until(lambda: bool(seen_in_proc(b"very-hush-hush", "environ")))
+        await soon(lambda: bool(seen_in_proc(b"very-hush-hush", "environ")))
         found = seen_in_proc(b"very-hush-hush", "cmdline")
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
@@ -572,7 +572,7 @@ def test_other_runs_at_the_same_time_are_not_seen(runs):
 
     async def both() -> str:
         first = asyncio.create_task(runs.processes.run(runs.command("sleep 1000"), a_job()))
-        await until(lambda: bool(list(runs.scratch.glob("*/1"))))
+        await soon(lambda: bool(list(runs.scratch.glob("*/1"))))
         ran = await runs.processes.run(runs.command(f"ls -a {runs.scratch}/*"), a_job())
         first.cancel()
         with contextlib.suppress(asyncio.CancelledError):

@@ -3,11 +3,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from process_parts import WAIT, eventually, needs_groups
+from process_parts import WAIT, needs_groups
 
 from pegboard.execute.job import Limits
 from pegboard.execute.process import groups
 from pegboard.execute.process.groups import Groups, find_groups, noted_groups
+from waiting import until
 
 OWN = "9:name=systemd:/\n8:pids:/a\n4:memory:/a/b\n2:cpu,cpuacct:/\n0::/c\n"
 
@@ -111,7 +112,7 @@ def test_a_group_is_made_and_removed():
     assert (made.folders["pids"] / "pids.max").read_text().strip() == "7"
     assert [each.folders for each in found.left_by("test")] == [made.folders]
     with subprocess.Popen(["sh", "-c", 'echo 0 >"$0"; exec sleep 1000', made.entrances[0]]):
-        assert eventually(lambda: (made.folders["pids"] / "cgroup.procs").read_text() != "")
+        until(lambda: (made.folders["pids"] / "cgroup.procs").read_text() != "")
         assert not made.remove()
         assert made.end(WAIT)
     assert made.remove()

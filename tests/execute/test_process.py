@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from process_parts import Runs, a_job, eventually, needs_bubblewrap, seen_in_proc, until
+from process_parts import Runs, a_job, needs_bubblewrap, seen_in_proc
 
 import pegboard.execute.process.processes
 from pegboard.execute.job import Grants, Sandboxing
@@ -15,6 +15,7 @@ from pegboard.execute.process.processes import Command
 from pegboard.execute.room import MAX_ANSWER, MAX_ARTIFACTS
 from pegboard.execute.secrets import Secrets
 from pegboard.model.calls import Confined, Outcome
+from waiting import soon, until
 
 pytestmark = needs_bubblewrap
 
@@ -167,7 +168,7 @@ def test_cancelling_ends_all_of_it_within_a_second(runs, sandboxing):
     async def cancel() -> None:
         job = a_job(sandboxing=sandboxing)
         task = asyncio.create_task(runs.processes.run(runs.command(script), job))
-        await until(lambda: len(list(runs.scratch.glob("*/1/output/*"))) == 3)
+        await soon(lambda: len(list(runs.scratch.glob("*/1/output/*"))) == 3)
         task.cancel()
         done, _ = await asyncio.wait([task], timeout=1.0)
         assert done
@@ -203,7 +204,7 @@ def test_cancelled_at_any_moment_of_its_start_nothing_remains(runs, sandboxing):
 def test_a_daemon_ends_with_who_started_it(runs, sandboxing):
     said = runs.said("setsid sleep 1000 & echo started", sandboxing=sandboxing)
     assert said == "started"
-    assert eventually(lambda: not runs.left())
+    until(lambda: not runs.left())
 
 
 def test_without_groups_the_memory_of_each_process_is_limited(runs, monkeypatch):
@@ -237,7 +238,7 @@ def test_one_that_is_cancelled_does_not_disturb_the_others(runs):
     async def some() -> list[str]:
         names = [asyncio.create_task(go("sleep 1000")) for _ in range(10)]
         others = [asyncio.create_task(go("sleep 0.3; echo done")) for _ in range(10)]
-        await until(lambda: len(list(runs.scratch.glob("*/[0-9]*"))) == 20)
+        await soon(lambda: len(list(runs.scratch.glob("*/[0-9]*"))) == 20)
         for each in names:
             each.cancel()
         await asyncio.wait(names)
@@ -270,7 +271,7 @@ def killed_pegboard(tmp_path: Path, sandboxing: Sandboxing, script: str) -> Runs
     process = subprocess.Popen([sys.executable, "-c", text])
     runs = Runs(tmp_path)
     try:
-        assert eventually(lambda: bool(list(runs.scratch.glob("*/1/output/*"))))
+        until(lambda: bool(list(runs.scratch.glob("*/1/output/*"))))
     finally:
         process.kill()
         process.wait()
@@ -280,7 +281,7 @@ def killed_pegboard(tmp_path: Path, sandboxing: Sandboxing, script: str) -> Runs
 @BOTH
 def test_a_pegboard_that_is_killed_leaves_no_tool_running(tmp_path, sandboxing):
     runs = killed_pegboard(tmp_path, sandboxing, "echo > here; exec sleep 1000")
-    assert eventually(lambda: not seen_in_proc(str(runs.scratch).encode(), "environ"))
+    until(lambda: not seen_in_proc(str(runs.scratch).encode(), "environ"))
     assert runs.left()
     runs.said("true")
     assert not runs.left()
@@ -305,7 +306,7 @@ def test_the_folders_of_a_pegboard_that_lives_are_left_alone(tmp_path):
     async def both() -> str:
         job = a_job(seconds=1000)
         task = asyncio.create_task(one.processes.run(one.command("echo > a; sleep 1000"), job))
-        await until(lambda: bool(list(one.scratch.glob("*/1/output/a"))))
+        await soon(lambda: bool(list(one.scratch.glob("*/1/output/a"))))
         ran = await other.processes.run(other.command("echo hi"), a_job())
         assert list(one.scratch.glob("*/1/output/a"))
         task.cancel()

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from making import make_file, make_item, until
+from making import make_file, make_item
 from pegboard.errors import NotExecutable
 from pegboard.execute.unpacked import Unpacked
 from pegboard.model.content import Version
+from waiting import until
 
 FILES = (
     make_file("main.py", b"print()\n"),

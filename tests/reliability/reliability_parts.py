@@ -313,15 +313,6 @@ def until(process: subprocess.Popen[bytes], happened: Callable[[], bool]) -> Non
             return
 
 
-def eventually(happened: Callable[[], bool]) -> None:
-    """Wait until something has happened, whoever does it."""
-    deadline = time.monotonic() + BOUND
-    pause = threading.Event()
-    while not happened():
-        assert time.monotonic() < deadline, "it did not happen"
-        pause.wait(0.01)
-
-
 class Aside(threading.Thread):
     """Does something beside the test; `result` is what came of it."""
 

@@ -6,12 +6,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from reliability_parts import BOTH, Machine, by_hand, eventually, heard, killed
+from reliability_parts import BOTH, Machine, by_hand, heard, killed
 
 from pegboard.model.curation import Event
 from pegboard.model.items import ItemId
 from pegboard.ports.store import Store
 from pegboard.store.postgres.store import PostgresStore
+from waiting import until as eventually
 
 STORES = BOTH
 KILLS = 5

@@ -6,21 +6,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from reliability_parts import (
-    BOTH,
-    Machine,
-    ToolFolder,
-    by_hand,
-    eventually,
-    killed,
-    until,
-)
+from reliability_parts import BOTH, Machine, ToolFolder, by_hand, killed, until
 
 from pegboard.app.pegboard import Pegboard
 from pegboard.config.settings import EmbedSettings, Settings
 from pegboard.ports.store import Store
 from pegboard.store.opening import open_store
 from pegboard.store.postgres.store import PostgresStore
+from waiting import until as eventually
 
 STORES = BOTH
 ROUNDS = {"sqlite": 8, "postgres": 4}

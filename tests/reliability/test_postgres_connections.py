@@ -5,23 +5,14 @@ from contextlib import contextmanager
 
 import psycopg
 import pytest
-from reliability_parts import (
-    HASHED,
-    Aside,
-    assert_whole,
-    eventually,
-    held,
-    item,
-    numbered,
-    tasks,
-    worker,
-)
+from reliability_parts import HASHED, Aside, assert_whole, held, item, numbered, tasks, worker
 
 from pegboard.app.pegboard import Pegboard
 from pegboard.config.settings import EmbedSettings, Settings
 from pegboard.errors import BoardUnreachable
 from pegboard.model.curation import Edit, etag
 from pegboard.store.postgres.store import PostgresStore
+from waiting import until as eventually
 
 TARGET = HASHED.fingerprint
 OURS = "application_name = 'pegboard' AND datname = current_database()"

@@ -17,7 +17,6 @@ from reliability_parts import (
     assert_whole,
     ended,
     entries,
-    eventually,
     held,
     item,
     numbered,
@@ -33,6 +32,7 @@ from pegboard.embed.hashed import HashedEmbedder
 from pegboard.errors import BoardUnreachable, exit_code
 from pegboard.store.postgres.store import PostgresStore
 from trial_postgres import LASTING, TrialPostgres
+from waiting import until as eventually
 
 TARGET = HASHED.fingerprint
 

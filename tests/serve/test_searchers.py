@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hiding import HIDDEN, STRANGERS, hide
-from making import make_item, until
+from making import make_item
 from pegboard.app.pegboard import Pegboard
 from pegboard.board.find.answering import Ask
 from pegboard.board.find.patience import Patience
@@ -20,6 +20,7 @@ from pegboard.model.calls import OWNER, Caller
 from pegboard.model.items import Filters, Kind
 from pegboard.serve import searchers
 from pegboard.serve.searchers import Searcher, Searchers
+from waiting import until
 
 BOUND = 60.0
 QUERIES = ("send mail", "pay the invoice", "book a room", "sned mial", "nothing of the kind")

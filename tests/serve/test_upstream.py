@@ -10,6 +10,7 @@ from serve_parts import SECONDS, connected, text_of, with_client
 from pegboard.app.pegboard import Pegboard
 from pegboard.model.calls import ServerConfig, Transport
 from pegboard.serve.face import make_face
+from waiting import soon
 
 UPSTREAM = str(Path(__file__).with_name("upstream_child.py"))
 PONDER = "mcp:deep:ponder"
@@ -94,8 +95,6 @@ def test_a_client_that_gives_up_calls_off_the_work_of_the_server_behind(face, er
             )
             await thinking.wait()
             asked.cancel()
-            async with asyncio.timeout(SECONDS):
-                while not (tmp_path / "off").exists():
-                    await asyncio.sleep(0.01)
+            await soon((tmp_path / "off").exists, "that it was called off", SECONDS)
 
     asyncio.run(run())

@@ -20,6 +20,7 @@ from pegboard.errors import (
 )
 from pegboard.store.postgres.store import PostgresStore
 from pegboard.store.postgres.telling import told
+from waiting import until
 
 BOUND = 60.0
 
@@ -43,13 +44,8 @@ def opened(url: str, **settings: str) -> Iterator[PostgresStore]:
 def stuck(hand: psycopg.Connection) -> None:
     """Wait until somebody else waits for a lock of ours."""
     query = "SELECT 1 FROM pg_stat_activity WHERE %s = ANY(pg_blocking_pids(pid))"
-    pause = threading.Event()
     with psycopg.connect(hand.info.dsn, autocommit=True) as watch:
-        for _ in range(int(BOUND / 0.01)):
-            if watch.execute(query, [hand.info.backend_pid]).fetchone():
-                return
-            pause.wait(0.01)
-    raise AssertionError("nobody waits")
+        until(lambda: watch.execute(query, [hand.info.backend_pid]).fetchone(), "that one waits")
 
 
 def lock(hand: psycopg.Connection, *names: str) -> None:
@@ -175,6 +171,10 @@ def test_two_who_put_the_same_new_items_at_once_are_both_content(
     other.close()
 
 
+def all_taken(stats: dict[str, int]) -> bool:
+    return stats["pool_size"] == 16 and not stats["pool_available"]
+
+
 def test_all_connections_of_a_process_in_use_is_busy_and_not_unreachable(
     postgres_url, postgres_store
 ):
@@ -183,11 +183,7 @@ def test_all_connections_of_a_process_in_use_is_busy_and_not_unreachable(
     with ThreadPoolExecutor(16) as pool:
         for _ in range(16):
             pool.submit(store.database.write, lambda tx: free.wait(BOUND))
-        pause = threading.Event()
-        while (stats := store.database.pool.get_stats())["pool_size"] < 16 or stats[
-            "pool_available"
-        ]:
-            pause.wait(0.01)
+        until(lambda: all_taken(store.database.pool.get_stats()))
         store.database.patience = store.database.pool.timeout = 0.1
         with pytest.raises(BoardBusy, match="all connections of this process"):
             store.items.page(0, 1)

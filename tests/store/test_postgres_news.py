@@ -4,7 +4,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import psycopg
 import pytest
@@ -19,6 +19,7 @@ from pegboard.model.items import EmbeddingStatus, Model, ModelSpec
 from pegboard.ports.stages import quiet
 from pegboard.store.postgres import memory
 from pegboard.store.postgres.store import PostgresStore
+from waiting import until
 
 BOUND = 60.0
 AGES = 600.0
@@ -32,13 +33,6 @@ from pegboard.store.postgres.store import PostgresStore
 settings = WorkerSettings(poll_seconds=float(sys.argv[2]))
 Worker(PostgresStore(sys.argv[1]), HashedEmbedder(), settings).run(threading.Event())
 """
-
-
-def eventually(happened: Callable[[], object]) -> None:
-    deadline, pause = time.monotonic() + BOUND, threading.Event()
-    while not happened():
-        assert time.monotonic() < deadline, "it did not happen"
-        pause.wait(0.01)
 
 
 @pytest.fixture
@@ -59,9 +53,9 @@ def worker(postgres_url, hand) -> Iterator[None]:
 
 def idle(hand: psycopg.Connection) -> None:
     """Wait until the worker listens and asks nothing any more."""
-    eventually(lambda: hand.execute(f"SELECT 1 {LISTENER}").fetchone())
+    until(lambda: hand.execute(f"SELECT 1 {LISTENER}").fetchone())
     seen: list[object] = []
-    eventually(lambda: seen.append(asked(hand, 0.5)) or seen[-2:-1] == seen[-1:])
+    until(lambda: seen.append(asked(hand, 0.5)) or seen[-2:-1] == seen[-1:])
 
 
 def asked(hand: psycopg.Connection, after: float) -> object:
@@ -81,7 +75,7 @@ def test_an_idle_worker_is_woken_by_what_another_process_puts(worker, postgres_s
     for name in ("one", "two", "three"):
         item = make_item(name)
         postgres_store.items.put([item], embedder.fingerprint)
-        eventually(lambda item=item: ready(postgres_store, item))
+        until(lambda item=item: ready(postgres_store, item))
 
 
 def test_an_idle_worker_asks_the_server_nothing(worker, hand):
@@ -94,19 +88,19 @@ def test_a_worker_whose_line_was_cut_hears_again(worker, hand, postgres_store, e
     hand.execute(f"SELECT pg_terminate_backend(pid) {LISTENER}")
     meanwhile = make_item("meanwhile")
     postgres_store.items.put([meanwhile], embedder.fingerprint)
-    eventually(lambda: ready(postgres_store, meanwhile))
+    until(lambda: ready(postgres_store, meanwhile))
 
     idle(hand)
     after = make_item("after")
     postgres_store.items.put([after], embedder.fingerprint)
-    eventually(lambda: ready(postgres_store, after))
+    until(lambda: ready(postgres_store, after))
 
 
 def test_a_backfill_wakes_an_idle_worker_too(worker, postgres_store, embedder):
     item = make_item("one")
     postgres_store.items.put([item], None)
     queue_missing(postgres_store, [embedder.fingerprint], quiet)
-    eventually(lambda: ready(postgres_store, item))
+    until(lambda: ready(postgres_store, item))
 
 
 # What is remembered.
@@ -117,7 +111,7 @@ def other(postgres_url, postgres_store) -> Iterator[PostgresStore]:
     """The same board, as another process has it; it hears what is said."""
     made = PostgresStore(postgres_url)
     made.models.state()
-    eventually(lambda: not made.listening.deaf)
+    until(lambda: not made.listening.deaf)
     yield made
     made.close()
 
@@ -172,7 +166,7 @@ def test_what_one_process_commits_another_sees_once_it_has_heard_of_it(
     before = look(other, embedder)
     assert look(other, embedder) == before
     change(postgres_store, embedder)
-    eventually(lambda: look(other, embedder) != before)
+    until(lambda: look(other, embedder) != before)
     assert look(other, embedder) == look(postgres_store, embedder)
 
 
@@ -202,7 +196,7 @@ def test_while_the_line_is_cut_nothing_is_remembered(
     before = look(other, embedder)
     monkeypatch.setattr(other.listening, "_url", "postgresql://nobody@localhost:1/nowhere")
     hand.execute(f"SELECT pg_terminate_backend(pid) {LISTENER}")
-    eventually(lambda: other.listening.deaf)
+    until(lambda: other.listening.deaf)
     change(postgres_store, embedder)
     assert look(other, embedder) != before
 
@@ -233,7 +227,7 @@ def test_what_was_read_before_somebody_wrote_is_not_kept_after_it(
         found = read()
         heard = other.listening.count("pegboard_changes")
         another_model(postgres_store, embedder)
-        eventually(lambda: other.listening.count("pegboard_changes") != heard)
+        until(lambda: other.listening.count("pegboard_changes") != heard)
         return found
 
     monkeypatch.setattr(other.models, "_read_state", slow)
@@ -253,5 +247,5 @@ def test_a_search_in_one_process_finds_what_another_has_just_put(postgres_url, p
         name = f"fence{turn}"
         postgres_store.items.put([make_item(name)], embedder.fingerprint)
         work(postgres_store, embedder)
-        eventually(lambda name=name: [h for h in gateway.search(name).hits if h.name == name])
+        until(lambda name=name: [h for h in gateway.search(name).hits if h.name == name])
     gateway.close()

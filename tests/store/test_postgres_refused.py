@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -15,6 +14,7 @@ from making import make_item, word_hits, work
 from pegboard.errors import BoardBusy, BoardFull, BoardUnreachable, exit_code
 from pegboard.store.postgres.store import PostgresStore
 from trial_postgres import NOBODY, TrialPostgres
+from waiting import until
 
 RULES = "local all locked_out scram-sha-256\nlocal all all trust\n"
 MOST = 12
@@ -92,15 +92,16 @@ def test_a_server_without_a_free_connection_is_busy_and_says_so(server):
 def take_all_connections(server: TrialPostgres, taken: ExitStack) -> None:
     """Until none is left to the board: a session that has ended goes a little later."""
     own = taken.enter_context(psycopg.connect(server.url(), autocommit=True))
-    deadline = time.monotonic() + 30.0
-    refused = 0
-    while refused < 5:
-        assert time.monotonic() < deadline, "the board always finds a connection"
+    nobody_left: list[bool] = []
+
+    def none_is_free() -> bool:
         try:
             taken.enter_context(psycopg.connect(server.url()))
         except psycopg.OperationalError:
-            refused = 0 if own.execute(END_ALL).fetchall() else refused + 1
-            time.sleep(0.05)
+            nobody_left.append(not own.execute(END_ALL).fetchall())
+        return nobody_left[-25:] == [True] * 25
+
+    until(none_is_free, "that the board finds no connection")
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """A streaming replica, as docs/explanation/scale.md has it; and that any table can be spread by its tenant."""
 
-import time
 from types import SimpleNamespace
 
 import psycopg
@@ -10,6 +9,7 @@ import replica
 from pegboard.store.postgres import memory
 from pegboard.store.postgres.listening import CHANGES, Listening
 from pegboard.store.postgres.memory import ON_A_STANDBY, STALE_AFTER, Memory
+from waiting import until
 
 TENANT = {"namespace", "host_id"}
 SAME_ON_EVERY_SHARD = {
@@ -54,10 +54,12 @@ def pair():
 @pytest.fixture
 def on_a_standby(pair):
     listening = Listening(pair.replica.url())
-    deadline = time.monotonic() + 30
-    while not listening.standby and time.monotonic() < deadline:
+
+    def known() -> bool:
         listening.count(CHANGES)
-        time.sleep(0.01)
+        return listening.standby
+
+    until(known, "that it is a standby")
     yield listening
     listening.close()
 

@@ -7,8 +7,7 @@ import os
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -234,24 +233,6 @@ async def call(client: Client, name: str, **arguments: Any) -> CallToolResult:
 
 def text_of(result: CallToolResult) -> str:
     return "\n".join(block.text for block in result.content if block.type == "text")
-
-
-def wait_until(happened: Callable[[], bool], what: str, bound: float = BOUND) -> float:
-    """Wait for something that only a look can tell; the seconds it took."""
-    began = time.monotonic()
-    while not happened():
-        assert time.monotonic() - began < bound, f"{what}: not within {bound:g} s"
-        time.sleep(0.02)
-    return time.monotonic() - began
-
-
-async def until(look: Callable[[], Any], what: str, bound: float = BOUND) -> Any:
-    """What `look` gives as soon as it gives something."""
-    began = time.monotonic()
-    while not (found := await look()):
-        assert time.monotonic() - began < bound, f"{what}: not within {bound:g} s"
-        await asyncio.sleep(0.02)
-    return found
 
 
 def descendants(pid: int) -> set[int]:

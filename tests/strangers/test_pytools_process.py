@@ -7,9 +7,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from strangers_parts import BOUND, PYTOOLS, Desk, Served, wait_until
+from strangers_parts import BOUND, PYTOOLS, Desk, Served
 
 from pegboard import Pegboard
+from waiting import until
 
 REFERENCE = str(Path(__file__).with_name("reference_pytools.py"))
 
@@ -66,7 +67,7 @@ def refused(served: Served) -> tuple[int, str]:
 def test_without_variables_it_takes_what_freeact_takes(place, serve):
     served = serve()
     served.greet()
-    wait_until(lambda: len(names(served, "send", mode="bm25")) == 2, "the sync")
+    until(lambda: len(names(served, "send", mode="bm25")) == 2, "the sync")
     found = served.call("search_tools", query="how many words")["structuredContent"]["result"][0]
     assert list(found) == ["name", "category", "source", "description", "path", "score"]
     assert found["path"] == ".freeact/generated/gentools/text/count_words/api.py"
@@ -81,7 +82,7 @@ def test_folder_and_database_can_be_elsewhere_and_the_folder_may_come_later(plac
     assert names(served, "anything") == []
     place.tools = place.folder / "later"
     place.save("mcptools/zoo/feed.py", "Feed the zebra.")
-    wait_until(lambda: names(served, "zebra", mode="bm25") == ["feed"], "the new folder")
+    until(lambda: names(served, "zebra", mode="bm25") == ["feed"], "the new folder")
     found = served.call("search_tools", query="zebra")["structuredContent"]["result"][0]
     assert found["path"] == "later/mcptools/zoo/feed.py"
     assert (place.folder / "deep" / "down" / "x.db").exists()
@@ -92,7 +93,7 @@ def test_folder_and_database_can_be_elsewhere_and_the_folder_may_come_later(plac
 def test_the_dimension_of_the_test_model_is_taken(place, serve):
     served = serve(PYTOOLS_EMBEDDING_DIM="48")
     served.greet()
-    wait_until(lambda: len(names(served, "send", mode="vector")) == 3, "the vectors")
+    until(lambda: len(names(served, "send", mode="vector")) == 3, "the vectors")
     assert stopped(served) == ""
     with closing(sqlite3.connect(place.folder / ".freeact" / "search.db")) as database:
         assert database.execute("SELECT DISTINCT length(vector) FROM vectors").fetchall() == [
@@ -105,7 +106,7 @@ def test_a_model_that_needs_a_key_is_replaced_and_that_is_said(serve):
         PYTOOLS_EMBEDDING_MODEL="google-gla:gemini-embedding-001", PYTOOLS_EMBEDDING_DIM="3072"
     )
     served.greet()
-    wait_until(lambda: "post_message" in names(served, "message", mode="bm25"), "the sync")
+    until(lambda: "post_message" in names(served, "message", mode="bm25"), "the sync")
     said = stopped(served)
     assert "google-gla:gemini-embedding-001" in said
     assert said.count("\n") == 1
@@ -114,7 +115,7 @@ def test_a_model_that_needs_a_key_is_replaced_and_that_is_said(serve):
 def test_without_sync_and_watch_the_board_stays_as_it_is(place, serve):
     first = serve(PYTOOLS_WATCH="false")
     first.greet()
-    wait_until(lambda: len(names(first, "send", mode="bm25")) == 2, "the sync")
+    until(lambda: len(names(first, "send", mode="bm25")) == 2, "the sync")
     stopped(first)
     place.save("mcptools/zoo/feed.py", "Feed the zebra.")
     second = serve(PYTOOLS_SYNC="false", PYTOOLS_WATCH="False")
@@ -130,7 +131,7 @@ def test_weights_decide_between_words_and_meaning(serve):
     meaning = serve(PYTOOLS_BM25_WEIGHT="0", PYTOOLS_DB_PATH="meaning.db")
     for each, mode in ((words, "bm25"), (meaning, "vector")):
         each.greet()
-        wait_until(lambda e=each: len(names(e, "send", mode="vector")) == 3, "the vectors")
+        until(lambda e=each: len(names(e, "send", mode="vector")) == 3, "the vectors")
         query = "send a message with many words"
         alone = names(each, query, mode=mode)
         assert names(each, query)[: len(alone)] == alone
@@ -163,7 +164,7 @@ def test_a_database_that_freeact_made_is_left_alone(place, serve):
     before = theirs.read_bytes()
     served = serve()
     served.greet()
-    wait_until(lambda: len(names(served, "send", mode="bm25")) == 2, "the sync")
+    until(lambda: len(names(served, "send", mode="bm25")) == 2, "the sync")
     said = stopped(served)
     assert theirs.read_bytes() == before
     assert (theirs.parent / "search.pegboard.db").exists()
@@ -174,7 +175,7 @@ def test_a_folder_that_is_on_the_board_already_is_not_added_again(desk, start):
     variables = {"PYTOOLS_DIR": str(desk.tools), "PYTOOLS_DB_PATH": str(desk.board)}
     served = start(program=PYTOOLS, PYTOOLS_EMBEDDING_MODEL="test", **variables)
     served.greet()
-    wait_until(lambda: names(served, "message", mode="bm25") == ["post_message"], "the sync")
+    until(lambda: names(served, "message", mode="bm25") == ["post_message"], "the sync")
     stopped(served)
     with Pegboard.open(str(desk.board), embed__provider="test") as board:
         assert [record.name for record in board.sources()] == ["tools"]
@@ -201,7 +202,7 @@ def both(tmp_path_factory):
     ours.greet()
     theirs = Served([sys.executable, REFERENCE, str(said)], place.folder, place.environ)
     theirs.greet()
-    wait_until(lambda: len(names(ours, "send", mode="bm25")) == 2, "the sync")
+    until(lambda: len(names(ours, "send", mode="bm25")) == 2, "the sync")
 
     def ask(method: str, **params) -> tuple[dict, dict]:
         mine = ours.ask(method, **params)

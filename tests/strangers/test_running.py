@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 from mcp import Client
-from strangers_parts import Desk, wait_until
+from strangers_parts import Desk
 
 from making import seen_below
+from waiting import soon, until
 
 WAITS = {
     "tool_id": "wait",
@@ -56,10 +57,6 @@ async def create(client: Client, manifest: dict[str, Any], **files: str) -> None
     assert made.structured_content["state"] == "created", made
 
 
-async def until(condition: Any, what: str) -> None:
-    await asyncio.to_thread(wait_until, condition, what)
-
-
 def private_folders(desk: Desk) -> list[Path]:
     return seen_below(desk.environ["HOME"], ".cache/pegboard/runs/**/begun")
 
@@ -72,16 +69,16 @@ def test_a_run_ends_as_a_whole_when_nobody_waits_for_it_any_more(desk, era, how)
         async with desk.client("--no-watch", era=era) as client:
             await create(client, WAITS, run_sh=naps(seconds))
             call = asyncio.create_task(client.call_tool("call_tool", {"name": "wait"}))
-            await until(lambda: len(sleeping(seconds)) >= 2, "the tool to begin")
+            await soon(lambda: len(sleeping(seconds)) >= 2, "the tool to begin")
             if how == "cancelled":
                 call.cancel()
-                await until(lambda: not sleeping(seconds), "the tool to be gone")
-                await until(lambda: not private_folders(desk), "its folder to be gone")
+                await soon(lambda: not sleeping(seconds), "the tool to be gone")
+                await soon(lambda: not private_folders(desk), "its folder to be gone")
                 assert not (await client.call_tool("list_categories", {})).is_error
         await asyncio.gather(call, return_exceptions=True)
 
     asyncio.run(flow())
-    wait_until(lambda: not sleeping(seconds), "the tool to be gone")
+    until(lambda: not sleeping(seconds), "the tool to be gone")
 
 
 def test_a_run_ends_with_the_process_that_serves_it_however_that_dies(desk, start):
@@ -92,9 +89,9 @@ def test_a_run_ends_with_the_process_that_serves_it_however_that_dies(desk, star
     made = served.call("create_tool", manifest=WAITS, files=files)["structuredContent"]
     assert made["state"] == "created"
     served.begin("tools/call", name="call_tool", arguments={"name": "wait"})
-    wait_until(lambda: len(sleeping(seconds)) >= 2, "the tool to begin")
+    until(lambda: len(sleeping(seconds)) >= 2, "the tool to begin")
     served.process.kill()
-    wait_until(lambda: not sleeping(seconds), "the tool to be gone")
+    until(lambda: not sleeping(seconds), "the tool to be gone")
     again = start("--no-watch")
     again.greet()
     again.call("call_tool", name="wait", timeout_seconds=1)  # clears up before it begins
@@ -137,7 +134,7 @@ def test_a_hundred_runs_at_once_from_two_agents_are_not_mixed_up_and_leave_nothi
                 for number, got in await asyncio.gather(*asked):
                     assert got == {"one": number, "sum": number + 1_000}
             for pid, count in before.items():
-                await until(lambda pid=pid: not children(pid), "all processes to be gone")
+                await soon(lambda pid=pid: not children(pid), "all processes to be gone")
                 assert open_files(pid) <= count + 40  # of fifty runs each
 
     asyncio.run(flow())

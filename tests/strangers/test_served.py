@@ -4,7 +4,9 @@ import asyncio
 from contextlib import asynccontextmanager
 
 from mcp_types import ToolListChangedNotification
-from strangers_parts import BOUND, by_words, search, until
+from strangers_parts import BOUND, by_words, search
+
+from waiting import soon
 
 SAVED = 5.0
 """In which a saved file must be found; the aim is one."""
@@ -68,11 +70,11 @@ def test_a_saved_file_is_found_and_counted_and_clients_hear_of_it(desk, era):
     async def talk():
         hearing = Hearing(era)
         async with desk.client(era=era, **hearing.options) as client:
-            await until(lambda: search(client, "send a message"), "the first sync")
+            await soon(lambda: search(client, "send a message"), "the first sync")
             async with hearing.to(client) as news:
                 before = await census(client)
                 desk.save("mcptools/farm/milk.py", "Milk the cow in the morning.")
-                await until(lambda: by_words(client, "milk the cow"), "the new file", SAVED)
+                await soon(lambda: by_words(client, "milk the cow"), "the new file", SAVED)
                 await asyncio.wait_for(news.wait(), BOUND)
             return before, await census(client)
 
@@ -84,16 +86,16 @@ def test_a_saved_file_is_found_and_counted_and_clients_hear_of_it(desk, era):
 def test_a_file_that_changes_moves_or_goes_is_followed(desk):
     async def talk():
         async with desk.client() as client:
-            await until(lambda: search(client, "message"), "the first sync")
+            await soon(lambda: search(client, "message"), "the first sync")
             desk.save("mcptools/chat/post_message.py", "Sing a song to a channel.")
-            await until(lambda: by_words(client, "sing a song"), "the edit", SAVED)
+            await soon(lambda: by_words(client, "sing a song"), "the edit", SAVED)
             folder = desk.tools / "mcptools"
             (folder / "chat").rename(folder / "choir")
-            await until(
+            await soon(
                 lambda: moved(client, "sing", "mcptools:choir:post_message"), "the move", SAVED
             )
             (folder / "choir" / "post_message.py").unlink()
-            await until(lambda: empty(client), "the end", SAVED)
+            await soon(lambda: empty(client), "the end", SAVED)
 
     async def moved(client, query, name):
         return await by_words(client, query) == [name]

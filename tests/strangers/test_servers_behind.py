@@ -5,9 +5,10 @@ import asyncio
 import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
-from strangers_parts import BOUND, Desk, by_words, call, search, text_of, until
+from strangers_parts import BOUND, Desk, by_words, call, search, text_of
 
 from real_servers import clock, everything
+from waiting import soon
 
 ASKED = (
     ("mcp:everything:echo", {"message": "Grüezi → 送金 💸"}),
@@ -92,7 +93,7 @@ def test_arguments_that_do_not_fit_name_the_broken_part(real):
 
 async def office(client):
     """Wait until its tools are on the board."""
-    await until(lambda: by_words(client, "write a note"), "the tools of the server")
+    await soon(lambda: by_words(client, "write a note"), "the tools of the server")
 
 
 def test_a_client_that_gives_up_calls_off_the_work_of_the_server_behind(desk, upstream, era):
@@ -105,9 +106,9 @@ def test_a_client_that_gives_up_calls_off_the_work_of_the_server_behind(desk, up
         async with desk.client(era=era) as client:
             await office(client)
             waiting = asyncio.create_task(call(client, "mcp:office:wait"))
-            await until(lambda: there("waiting"), "the call")
+            await soon(lambda: there("waiting"), "the call")
             waiting.cancel()
-            await until(lambda: there("cancelled"), "the cancellation")
+            await soon(lambda: there("cancelled"), "the cancellation")
             return text_of(await call(client, "mcp:office:note", text="still here"))
 
     assert asyncio.run(talk()) == 'note called with {"text": "still here"}'
@@ -124,7 +125,7 @@ def test_a_server_that_dies_and_comes_back_can_be_called_again(desk, upstream):
         async with desk.client() as client:
             await office(client)
             dead = await call(client, "mcp:office:die")
-            return dead, await until(lambda: works(client), "the server's return")
+            return dead, await soon(lambda: works(client), "the server's return")
 
     dead, again = asyncio.run(talk())
     assert dead.is_error
@@ -145,7 +146,7 @@ def test_tools_of_a_server_that_no_longer_starts_are_found_and_say_so(desk, upst
             await office(client)
             upstream.left("tools.json").unlink()
             await call(client, "mcp:office:die")
-            notes = await until(noted, "the server's end")
+            notes = await soon(noted, "the server's end")
             refused = await call(client, "mcp:office:note")
             return notes, refused, await search(client, "write a note", executable=True)
 
@@ -165,7 +166,7 @@ def test_tools_that_a_server_announces_are_found(desk, upstream):
             await office(client)
             upstream.offer(announce="Announce a change.", juggle="Juggle three balls.")
             await call(client, "mcp:office:announce")
-            found = await until(lambda: by_words(client, "juggle"), "the new tool")
+            found = await soon(lambda: by_words(client, "juggle"), "the new tool")
             return found, await by_words(client, "write a note")
 
     found, gone = asyncio.run(talk())
@@ -183,7 +184,7 @@ def test_a_search_for_what_can_be_called_waits_for_servers_that_are_starting(rea
 def test_a_server_that_is_added_meanwhile_is_taken_up(desk, upstream):
     async def talk():
         async with desk.client() as client:
-            await until(lambda: search(client, "message"), "the first sync")
+            await soon(lambda: search(client, "message"), "the first sync")
             await asyncio.to_thread(desk.add, "office", upstream.command)
             await office(client)
             return text_of(await call(client, "note"))

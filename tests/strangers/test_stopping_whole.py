@@ -4,9 +4,10 @@ import signal
 from collections.abc import Callable
 
 import pytest
-from strangers_parts import GONE, Desk, Served, Upstream, descendants, running, wait_until
+from strangers_parts import GONE, Desk, Served, Upstream, descendants, running
 
 from real_servers import everything
+from waiting import until
 
 
 def end_input(served: Served) -> None:
@@ -32,9 +33,9 @@ def busy(desk: Desk, start, tmp_path):
         desk.add("everything", [everything().command])
         served = start()
         served.greet()
-        wait_until(lambda: {"office", "everything"} <= categories(served), "both servers")
+        until(lambda: {"office", "everything"} <= categories(served), "both servers")
         served.begin("tools/call", name="call_tool", arguments={"name": "mcp:office:wait"})
-        wait_until(upstream.left("waiting").exists, "the call")
+        until(upstream.left("waiting").exists, "the call")
         below = descendants(served.process.pid)
         assert len(below) >= 2
         return served, below
@@ -58,7 +59,7 @@ def test_it_ends_with_those_below_it_that_do_not_want_to(busy, way):
 
 def ends_well(served: Served, below: set[int], way: str) -> None:
     WAYS[way](served)
-    wait_until(lambda: served.process.poll() is not None, "the server's end", GONE)
+    until(lambda: served.process.poll() is not None, "the server's end", GONE)
     assert running(below) == set()
     assert (served.process.returncode, served.said()) == (0, "")
 
@@ -66,7 +67,7 @@ def ends_well(served: Served, below: set[int], way: str) -> None:
 def test_servers_behind_it_end_even_if_it_is_killed(busy):
     served, below = busy()
     served.process.kill()
-    wait_until(lambda: running(below) == set(), "the end of those below", GONE)
+    until(lambda: running(below) == set(), "the end of those below", GONE)
 
 
 def test_it_ends_in_the_midst_of_embedding_with_the_real_model(desk, start):
@@ -74,9 +75,9 @@ def test_it_ends_in_the_midst_of_embedding_with_the_real_model(desk, start):
         desk.save(f"mcptools/farm/count_{number}.py", f"Count {number} sheep on the way home.")
     served = start(PEGBOARD_EMBED_PROVIDER="local")
     served.greet()
-    wait_until(lambda: "600" in str(served.call("list_categories")), "the sync")
+    until(lambda: "600" in str(served.call("list_categories")), "the sync")
     served.process.send_signal(signal.SIGTERM)
-    wait_until(lambda: served.process.poll() is not None, "the server's end", GONE)
+    until(lambda: served.process.poll() is not None, "the server's end", GONE)
     assert (served.process.returncode, served.said()) == (0, "")
     assert "is well" in desk.run("doctor")
 
@@ -85,9 +86,9 @@ def test_it_ends_while_a_server_behind_it_is_still_starting(desk, start):
     desk.add("slow", ["sleep", "60"])
     served = start()
     served.greet()
-    wait_until(lambda: bool(descendants(served.process.pid)), "the slow server")
+    until(lambda: bool(descendants(served.process.pid)), "the slow server")
     below = descendants(served.process.pid)
     end_input(served)
-    wait_until(lambda: served.process.poll() is not None, "the server's end", GONE)
+    until(lambda: served.process.poll() is not None, "the server's end", GONE)
     assert running(below) == set()
     assert (served.process.returncode, served.said()) == (0, "")

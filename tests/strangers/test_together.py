@@ -3,9 +3,10 @@
 from collections import Counter
 
 import pytest
-from strangers_parts import BOUND, PYTOOLS, Served, wait_until
+from strangers_parts import BOUND, PYTOOLS, Served
 
 from pegboard import Pegboard
+from waiting import until
 
 WORDS = ("apple", "bridge", "candle", "dragon", "engine", "forest", "garden", "hammer")
 
@@ -52,12 +53,12 @@ def test_all_of_them_follow_the_files_and_give_the_same_answers(desk, servers):
 
     wanted = expected()
     for each in everyone:
-        wait_until(lambda each=each: set(ids(each, "polish")) == wanted, "all changes")
+        until(lambda each=each: set(ids(each, "polish")) == wanted, "all changes")
     answers = [ids(each, "polish the dragon") for each in everyone]
     assert all(answer == answers[0] for answer in answers)
     assert max(Counter(answers[0]).values()) == 1
     with Pegboard.open(str(desk.board), embed__provider="test") as board:
-        wait_until(lambda: board.status().embeddings.ready == len(wanted), "all vectors")
+        until(lambda: board.status().embeddings.ready == len(wanted), "all vectors")
         assert sorted(entry.item.id for entry in board.listed(limit=100)) == sorted(wanted)
     for each in everyone:
         each.process.stdin.close()

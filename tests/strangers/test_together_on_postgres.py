@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
-from strangers_parts import BOUND, Desk, Served, wait_until
+from strangers_parts import BOUND, Desk, Served
 
 from pegboard import Pegboard
+from waiting import until
 
 REFUND = "mcptools:pay:refund"
 
@@ -51,25 +52,25 @@ def test_a_tool_that_one_process_puts_changes_and_removes_is_so_at_both_gateways
         editor.add_folder(desk.tools)
         editor.sync(embed=False)
         for each in gateways:
-            wait_until(lambda each=each: ids(each, "customer") == [REFUND], "the new tool")
+            until(lambda each=each: ids(each, "customer") == [REFUND], "the new tool")
             assert "money back" in described(each, "refund")
-            wait_until(lambda each=each: "2 items" in shown(each), "the census")
+            until(lambda each=each: "2 items" in shown(each), "the census")
 
         desk.save("mcptools/pay/refund.py", "Reimburse an unhappy buyer.")
         editor.sync(embed=False)
         for each in gateways:
-            wait_until(lambda each=each: ids(each, "buyer") == [REFUND], "the edit")
+            until(lambda each=each: ids(each, "buyer") == [REFUND], "the edit")
             assert ids(each, "customer") == []
             assert "Reimburse" in described(each, "refund")
 
-        wait_until(lambda: editor.status().embeddings.ready == 2, "vectors, which gateways make")
+        until(lambda: editor.status().embeddings.ready == 2, "vectors, which gateways make")
         for each in gateways:
-            wait_until(lambda each=each: ids(each, "reimbursing", "vector")[:1] == [REFUND], "it")
+            until(lambda each=each: ids(each, "reimbursing", "vector")[:1] == [REFUND], "it")
 
         (desk.tools / "mcptools/pay/refund.py").unlink()
         editor.sync(embed=False)
         for each in gateways:
-            wait_until(lambda each=each: ids(each, "buyer") == [], "that it is gone")
+            until(lambda each=each: ids(each, "buyer") == [], "that it is gone")
         assert editor.check() == []
     ended_well(gateways)
 
@@ -83,7 +84,7 @@ def test_a_client_of_one_gateway_hears_of_a_tool_that_comes_through_the_other(de
     desk.run("add", "folder", "--no-sync", "tools")
     while listening.hear().get("method") != "notifications/tools/list_changed":
         pass
-    wait_until(lambda: ids(listening, "message") == ["mcptools:chat:post_message"], "the tool")
+    until(lambda: ids(listening, "message") == ["mcptools:chat:post_message"], "the tool")
     assert ids(reading, "message") == ["mcptools:chat:post_message"]
     ended_well([reading, listening])
 

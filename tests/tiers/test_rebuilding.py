@@ -10,10 +10,10 @@ import apsw
 import pytest
 from tier_parts import Desk, command, write_tool
 
-from making import until
 from pegboard.app.pegboard import Pegboard
 from pegboard.board.create.drafts import draft_of
 from pegboard.errors import PegboardError
+from waiting import until
 
 GREET = "Write a greeting card for somebody."
 MANIFEST = {

@@ -10,11 +10,11 @@ from contextlib import ExitStack
 import pytest
 from tier_parts import Desk, command, silent_server
 
-from making import until
 from pegboard.app.pegboard import Pegboard, located
 from pegboard.tiers import Tiers
 from pegboard.tiers.opening import registry_place
 from trial_postgres import LASTING, TrialPostgres
+from waiting import until
 
 GREET = "Write a greeting card for somebody."
 MAP = "Draw a map of the way to a place."

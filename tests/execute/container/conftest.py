@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from container_host import IMAGE, Host, Runner, until
+from container_host import IMAGE, Host, Runner
+
+from waiting import until
 
 
 @pytest.fixture(scope="session")
@@ -20,7 +22,7 @@ def host() -> Iterator[Host]:
         host.close()
         pytest.skip(f"podman cannot run containers on this host: {error}")
     yield host
-    asyncio.run(until(lambda: host.monitors() == []))
+    until(lambda: host.monitors() == [])
     assert host.podman("volume", "ls", "--quiet") == ""
     host.close()
 

@@ -7,7 +7,7 @@ import subprocess
 import tarfile
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -140,12 +140,6 @@ def _read_if_there(path: Path) -> str:
         return path.read_text(errors="replace")
     except OSError:
         return ""
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(WAIT):
-        while not condition():
-            await asyncio.sleep(0.02)
 
 
 def _pack_busybox(archive: Path) -> None:

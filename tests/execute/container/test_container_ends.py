@@ -7,11 +7,12 @@ from pathlib import Path
 
 import anyio
 import pytest
-from container_host import IMAGE, WAIT, Host, Runner, make_job, text_of, until
+from container_host import IMAGE, WAIT, Host, Runner, make_job, text_of
 
 from pegboard.execute.container.wanted import LABEL
 from pegboard.execute.job import Grants, Job
 from pegboard.model.calls import CallResult, Outcome
+from waiting import soon, until
 
 
 def stubborn(folder: Path, **fields) -> Job:
@@ -39,7 +40,7 @@ def test_cancelling_ends_it_and_is_passed_on(each_way_and_docker, tmp_path):
     async def cancel_when_it_runs() -> None:
         job = stubborn(tmp_path / "shared")
         running = asyncio.create_task(each_way_and_docker.executor.run(job))
-        await until((tmp_path / "shared" / "runs").exists)
+        await soon((tmp_path / "shared" / "runs").exists)
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
@@ -52,7 +53,7 @@ def test_a_scope_that_cancels_again_and_again_ends_it_too(each_way, tmp_path):
         with anyio.fail_after(WAIT):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(each_way.executor.run, stubborn(tmp_path / "shared"))
-                await until((tmp_path / "shared" / "runs").exists)
+                await soon((tmp_path / "shared" / "runs").exists)
                 tasks.cancel_scope.cancel()
 
     anyio.run(leave_when_it_runs)
@@ -143,11 +144,11 @@ def test_a_container_whose_pegboard_was_killed_ends_by_itself(host, by, tmp_path
         [sys.executable, "-c", DYING, str(shared), str(scratch), *environ],
         env={"PYTHONPATH": python_path},
     )
-    asyncio.run(until((shared / "runs").exists))
+    until((shared / "runs").exists)
     dying.send_signal(signal.SIGKILL)
     dying.wait()
     assert host.podman("ps", "--quiet")
-    asyncio.run(until(lambda: not host.podman("ps", "--all", "--quiet")))
+    until(lambda: not host.podman("ps", "--all", "--quiet"))
 
 
 def labelled(host: Host, until: float) -> str:

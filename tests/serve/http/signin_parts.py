@@ -27,6 +27,7 @@ from pegboard.serve.http.guard import guarded
 from pegboard.serve.http.refusals import refusal
 from pegboard.serve.http.replies import reply
 from pegboard.serve.http.signin import BoardSignIn
+from waiting import until
 
 AUDIENCE = "https://tools.example.com"
 
@@ -120,9 +121,7 @@ def serving(
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()
-    deadline = time.monotonic() + 30
-    while not server.started and time.monotonic() < deadline:
-        threading.Event().wait(0.01)
+    until(lambda: server.started, "that it listens")
     with httpx2.Client(trust_env=False, timeout=30) as client:
         yield Served(listening.getsockname()[1], sign_in, board, clock, client)
     server.should_exit = True

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from signin_parts import Clock, serving
 
-from making import until
 from pegboard.board.trust.tokens import make_token, revoke_token
 from pegboard.config.settings import ServeSettings
 from pegboard.errors import BoardBusy, BoardReadOnly
@@ -20,6 +19,7 @@ from pegboard.serve.http.failures import (
 )
 from pegboard.serve.http.signin import CHECKED_SECONDS, NOTED_SECONDS
 from pegboard.store.sqlite.store import SqliteStore
+from waiting import until
 
 WRONG = f"pegb_{'0' * 12}_{'A' * 43}"
 

@@ -19,7 +19,6 @@ from mcp.client.auth.utils import (
 from mcp.shared.auth_utils import check_resource_allowed
 from signin_parts import AUDIENCE, Clock, Issuer, Signer, make_signer, serving
 
-from making import until
 from pegboard.config.settings import ServeSettings
 from pegboard.errors import ConfigError, NotSignedIn, ProviderUnavailable
 from pegboard.serve.http.claims import LEEWAY_SECONDS, Provider, audiences
@@ -31,6 +30,7 @@ from pegboard.serve.http.provider import (
     ProviderKeys,
     read_keys,
 )
+from waiting import until
 
 ALGORITHMS = ("RS256", "RS512", "PS256", "PS384", "ES256", "ES384", "ES512", "EdDSA")
 

@@ -17,13 +17,13 @@ import uvicorn
 from jsonschema import Draft202012Validator
 from starlette.requests import HTTPConnection
 
-from making import until
 from pegboard.app.pegboard import Pegboard
 from pegboard.board.publish.releasing import Parcel
 from pegboard.errors import NotSignedIn
 from pegboard.model.calls import Caller, Role
 from pegboard.serve.http.app import make_app
 from pegboard.serve.http.gateway import Gateway
+from waiting import until
 
 SECONDS = 30
 LONGEST_LINE = 4 << 20

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from http_parts import SECONDS, serving
 
-from making import until
 from pegboard.model.calls import CallResult, Outcome
 from pegboard.serve.http.calling import LARGEST_FILE
+from waiting import until
 
 
 @pytest.fixture

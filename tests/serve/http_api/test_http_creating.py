@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from http_parts import encoded
 
-from making import until
+from waiting import until
 
 MANIFEST = {
     "tool_id": "fold_paper",

@@ -7,10 +7,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from making import make_item, until
+from making import make_item
 from pegboard.model.calls import OnChange
 from pegboard.model.items import Rejection, ToolType
 from pegboard.serve.http import upkeep
+from waiting import until
 
 PETS = {
     "openapi": "3.1.0",

@@ -11,8 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -219,12 +218,3 @@ def request(method: str, path: str, body: str, **headers: str) -> str:
     said = {"Host": "127.0.0.1"} | {name.replace("_", "-"): v for name, v in headers.items()}
     lines = "".join(f"{name}: {value}\r\n" for name, value in said.items())
     return f"{method} {path} HTTP/1.1\r\n{lines}\r\n{body}"
-
-
-def until(happened: Callable[[], Any], what: str = "it", bound: float = BOUND) -> Any:
-    """What it gives, as soon as that is something."""
-    deadline = time.monotonic() + bound
-    while not (found := happened()):
-        assert time.monotonic() < deadline, f"{what} did not happen"
-        threading.Event().wait(0.01)
-    return found

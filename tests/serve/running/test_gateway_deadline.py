@@ -5,9 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from gateway_parts import BOUND, Here, fill, until
+from gateway_parts import BOUND, Here, fill
 
 from embedding_server import hangs, running_server, well
+from waiting import until
 
 
 @pytest.fixture

@@ -6,13 +6,14 @@ import threading
 from typing import Any
 
 import pytest
-from gateway_parts import BOUND, Here, Tokens, until
+from gateway_parts import BOUND, Here, Tokens
 
 from making import make_item
 from pegboard.board.trust.tokens import make_token, revoke_token
 from pegboard.model.calls import Caller, Role
 from pegboard.serve.http import events, lasting
 from pegboard.serve.http.signin import make_sign_in
+from waiting import until
 
 ALL = Caller("olga", (), Role.ADMIN)
 A = Caller("ada", ("team-a",), Role.AUTHOR)

@@ -5,7 +5,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from gateway_parts import BOUND, Here, Tokens, until
+from gateway_parts import BOUND, Here, Tokens
 
 from making import make_item
 from pegboard.errors import BoardUnreachable, ModelUnavailable
@@ -14,6 +14,7 @@ from pegboard.model.items import Kind, ToolType
 from pegboard.serve.http import health
 from pegboard.serve.http.measuring import Measures
 from pegboard.serve.http.metrics import Counter, Histogram, exposition, gauge
+from waiting import until
 
 ALL = Caller("olga", (), Role.ADMIN)
 SOME = Caller("ada", ("team-a",), Role.ADMIN)

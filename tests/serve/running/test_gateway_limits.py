@@ -5,12 +5,13 @@ import threading
 import time
 
 import pytest
-from gateway_parts import BOUND, Here, Tokens, Wire, board_at, get, request, until, wire
+from gateway_parts import BOUND, Here, Tokens, Wire, board_at, get, request, wire
 from starlette.requests import HTTPConnection
 
 from pegboard.model.calls import Caller
 from pegboard.serve.http import connections, limits
 from pegboard.serve.http.rates import Buckets, address
+from waiting import until
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from gateway_parts import BOUND, Here, Tokens, until
+from gateway_parts import BOUND, Here, Tokens
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult, ToolListChangedNotification
@@ -21,6 +21,7 @@ from pegboard.model.calls import Caller, Role, ServerConfig, Transport
 from pegboard.serve import changes
 from pegboard.serve.http import mcp
 from pegboard.serve.http.resuming import Resumable
+from waiting import until
 
 CHANGING = Path(__file__).parents[2] / "strangers" / "changing_server.py"
 READER = Caller("rita", ("team-a",))

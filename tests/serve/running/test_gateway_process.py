@@ -10,13 +10,14 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from gateway_parts import BOUND, Here, Process, Tokens, fill, get, until, wire
+from gateway_parts import BOUND, Here, Process, Tokens, fill, get, wire
 
 from embedding_server import hangs, running_server
 from making import make_item
 from pegboard.app.pegboard import Pegboard
 from pegboard.errors import UsageError
 from pegboard.serve.http.running import listening, url_of
+from waiting import until
 
 
 def test_it_serves_and_ends_well_whoever_is_connected(served, small_board):

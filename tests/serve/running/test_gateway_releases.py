@@ -9,7 +9,7 @@ from random import Random
 
 import httpx2
 import pytest
-from gateway_parts import BOUND, Here, Wire, request, until, wire
+from gateway_parts import BOUND, Here, Wire, request, wire
 
 from making_releases import Publisher
 from pegboard.app.pegboard import Pegboard
@@ -17,6 +17,7 @@ from pegboard.config.gateway import GatewayPlace
 from pegboard.config.settings import Settings
 from pegboard.remote.board import RemoteBoard
 from pegboard.serve.http import limits
+from waiting import until
 
 PATH = "/items/tools:paper:fold"
 MIB = 1 << 20

@@ -16,8 +16,8 @@ from urllib.parse import quote
 import pytest
 from typed_parts import checked, compiled
 
-from making import until
 from pegboard.app.pegboard import Pegboard
+from waiting import until
 
 DEMO = Path(__file__).parents[3] / "demo"
 DOCS = Path(__file__).parents[3] / "docs" / "how-to" / "typed-clients.md"

@@ -1,0 +1,37 @@
+"""How tests wait: until something has happened, and not for ever. Nothing else in them pauses.
+
+What tells of itself is waited for in its own way: an event, the end of a process, a line that is
+read. These are for what only a look can tell.
+"""
+
+import asyncio
+import inspect
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+BOUND = 60.0
+BETWEEN_LOOKS = 0.01
+
+
+def until(happened: Callable[[], Any], what: str = "it", bound: float = BOUND) -> Any:
+    """What it gives, as soon as that is something."""
+    deadline, pause = time.monotonic() + bound, threading.Event()
+    while not (found := happened()):
+        assert time.monotonic() < deadline, f"{what} did not happen within {bound:g} s"
+        pause.wait(BETWEEN_LOOKS)
+    return found
+
+
+async def soon(happened: Callable[[], Any], what: str = "it", bound: float = BOUND) -> Any:
+    """The same, while others go on in this thread; what it gives may have to be awaited."""
+    deadline = time.monotonic() + bound
+    while not (found := await _known(happened())):
+        assert time.monotonic() < deadline, f"{what} did not happen within {bound:g} s"
+        await asyncio.sleep(BETWEEN_LOOKS)
+    return found
+
+
+async def _known(given: Any) -> Any:
+    return await given if inspect.isawaitable(given) else given
