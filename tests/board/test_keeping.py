@@ -43,7 +43,7 @@ class Board:
             self.news.notify_all()
         if isinstance(answer, Exception):
             raise answer
-        return [answer]
+        return answer if isinstance(answer, list) else [answer]
 
     def fetch(self, names):
         with self.news:
@@ -241,12 +241,23 @@ def test_what_is_out_of_date_can_be_asked_and_is_forgotten_when_it_is_mended(kee
 def test_a_folder_that_cannot_be_read_is_told_and_a_server_is_not(keep):
     board = Board(TOOLS, CLOCK)
     board.listing.set_result(Listing(()))
-    board.answers = [SyncReport("x", error="gone")] * 2
+    board.answers = [SyncReport(name, error="gone") for name in ("tools", "clock")]
     keeping = keep(board)
     board.wait(lambda: len(board.synced) == 2)
     keeping.close()
     assert keeping.errors == 2
     assert keeping.trouble() == ["tools is not up to date: gone"]
+
+
+def test_trouble_is_told_of_the_source_that_has_it_and_not_of_the_one_it_was_read_with(keep):
+    notes = SourceRecord("notes", "folder", "/nowhere/either")
+    board = Board(TOOLS, notes)
+    keeping = keep(board, follow=False)
+    board.answers = [[SyncReport("tools", retired=1), SyncReport("notes", error="gone")]]
+    keeping.want("tools", frozenset({"mcptools/a/b.py"}))
+    board.wait(lambda: board.changes == 1)
+    keeping.close()
+    assert keeping.trouble() == ["notes is not up to date: gone"]
 
 
 def test_a_server_that_did_not_list_its_tools_is_asked_again(keep, monkeypatch):

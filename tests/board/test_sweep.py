@@ -185,7 +185,7 @@ def test_noise_is_hardly_ever_recommended():
 # The whole way
 
 
-def write(folder, count):
+def write(folder, count, source=""):
     """Queries in which one rare word decides, while the others make another tool look alike."""
     folder.mkdir(exist_ok=True)
     draw = random.Random(3)
@@ -197,7 +197,7 @@ def write(folder, count):
     for number in range(count):
         rare, other = sound(), [sound() for _ in range(25)]
         tools.append((f"gold{number}", f"{rare} {' '.join(other)}"))
-        queries.append((f"{rare} {SHARED}", [f"gold{number}"]))
+        queries.append((f"{rare} {SHARED}", [f"{source}gold{number}"]))
     tools += [(f"decoy{n}", f"{SHARED} {place}") for n, place in enumerate(PLACES)]
     rows = [{"id": i, "name": i, "category": "c", "description": text} for i, text in tools]
     (folder / "tools.jsonl").write_text("\n".join(map(json.dumps, rows)))
@@ -248,6 +248,13 @@ def test_a_sweep_measures_the_present_settings_as_an_evaluation_does(run, tmp_pa
     swept = json.loads(run(30, "--json"))
     cli.main(["eval", str(tmp_path / "data"), "--json"], standalone_mode=False)
     assert json.loads(capsys.readouterr().out)[MEASURE] == swept["present"][MEASURE]
+
+
+def test_answers_that_are_named_by_their_whole_ids_are_known_to_a_sweep_too(tmp_path, run, capsys):
+    short = json.loads(run(30, "--json"))
+    folder = write(tmp_path / "whole", 30, "eval:")
+    cli.main(["eval", str(folder), "--sweep", "--json"], standalone_mode=False)
+    assert json.loads(capsys.readouterr().out)["present"] == short["present"]
 
 
 def test_the_lines_that_are_printed_are_the_settings_that_were_chosen(run, tmp_path):

@@ -11,8 +11,11 @@ from mcp.client.stdio import StdioServerParameters
 from tier_parts import Desk
 
 from pegboard.app.pegboard import located
+from pegboard.config.gateway import GatewayPlace
+from pegboard.config.settings import Settings
+from pegboard.remote.board import RemoteBoard
 from pegboard.serve.face import make_face
-from pegboard.tiers.serving import TieredBoard
+from pegboard.tiers.serving import GatewayCall, TieredBoard
 
 GREET = "Write a greeting card for somebody."
 MAP = "Draw a map of the way to a place."
@@ -75,3 +78,11 @@ def test_the_command_serves_the_tiers(full):
 
     found = asyncio.run(run())
     assert json.loads(json.dumps(found.structured_content))["hits"][0]["tier"] == "registry"
+
+
+def test_a_call_at_the_registry_that_breaks_off_ends_and_is_not_waited_for_for_ever():
+    registry = RemoteBoard(GatewayPlace("http://127.0.0.1:9"), Settings())
+    call = GatewayCall(registry.prepare_call("tools:travel:map", {}), "tools:travel:map", {}, "")
+    registry.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        call.start().result(30)

@@ -24,7 +24,9 @@ def token() -> None:
 
 
 @token.command("new")
-@click.option("--role", type=ROLES, required=True, help="What it allows; see docs/how-to/sign-in.md.")
+@click.option(
+    "--role", type=ROLES, required=True, help="What it allows; see docs/how-to/sign-in.md."
+)
 @click.option(
     "--namespace",
     "namespaces",

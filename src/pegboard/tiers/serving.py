@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pegboard.app.pegboard import Pegboard
 from pegboard.board.describe.versions import LATEST, split
+from pegboard.board.find.patience import settle
 from pegboard.errors import PegboardError
 from pegboard.gate.characters import visible
 from pegboard.model.answers import Answer
@@ -104,15 +105,11 @@ class GatewayCall:
             made.set_result(CallResult(Outcome.DENIED, error=said))
             return made
         yes = approved and self._agents != "ask"  # else it was another question
-        work = partial(self._call.result, (lambda _: True) if yes else None)
-        threading.Thread(target=_settle, args=(made, work), daemon=True).start()
+        threading.Thread(target=settle, args=(made, partial(self._made, yes)), daemon=True).start()
         return made
 
-
-def _settle(made: "Future[CallResult]", work: "partial[CallResult]") -> None:
-    try:
-        result = work()
-    except PegboardError as error:
-        result = CallResult(Outcome.UNAVAILABLE, error=str(error))
-    if made.set_running_or_notify_cancel():
-        made.set_result(result)
+    def _made(self, yes: bool) -> CallResult:
+        try:
+            return self._call.result((lambda _: True) if yes else None)
+        except PegboardError as error:
+            return CallResult(Outcome.UNAVAILABLE, error=str(error))

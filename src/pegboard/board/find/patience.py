@@ -88,7 +88,7 @@ class Beside(Executor):
 
     def _go_on(self) -> None:
         while (next_one := self._work.get()) is not None:
-            _done(*next_one)
+            settle(*next_one)
             del next_one  # and with it what it brought back: nobody may want it any more
             with self._change:
                 self._idle += self._work.empty()
@@ -117,7 +117,8 @@ class Beside(Executor):
         return found[0] if found else None
 
 
-def _done(begun: "Future[R]", work: Callable[[], R]) -> None:
+def settle(begun: "Future[R]", work: Callable[[], R]) -> None:
+    """Do the work, and let whoever waits for it have what comes of that, an error too."""
     if not begun.set_running_or_notify_cancel():
         return
     try:

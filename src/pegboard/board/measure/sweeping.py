@@ -98,7 +98,7 @@ def sweep(
         notices |= dict.fromkeys(said)
         for each in tried:
             ranking = fuse(evidence, each)[:CUTOFF] if evidence else []
-            names = [name_of(one.candidate.id) for one in ranking]
+            names = [name_of(one.candidate.id, query) for one in ranking]
             table[each].append(scores(query, names)[MEASURE])
         progress("weighing", number, len(queries))
     found = judge(table, bench.settings.fusion)

@@ -191,13 +191,13 @@ class Keeping:
             self.want(name, paths)
             self._stop.wait(LOOK_SECONDS)
             return
-        for report in reports:
+        for report in reports:  # of others as well, which waited for an id of this one
             if report.error:
-                self._failed(name, report.error)
-                if self._known[name][1] is not None:
-                    self._again[name] = time.monotonic() + AGAIN_SECONDS
+                self._failed(report.source, report.error)
+                if self._known.get(report.source, (None, None))[1] is not None:
+                    self._again[report.source] = time.monotonic() + AGAIN_SECONDS
             else:
-                self._wrong.pop(name, None)
+                self._wrong.pop(report.source, None)
             if report.added or report.changed or report.retired or report.purged:
                 self._on_change()
 

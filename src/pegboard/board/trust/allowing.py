@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pegboard.board.sync import adding
+from pegboard.board.trust.private_files import locked, replace
 from pegboard.errors import BoardReadOnly
 from pegboard.model.calls import Change, OnChange, ServerConfig
 from pegboard.model.items import Fingerprint, ModelSpec
@@ -65,13 +66,13 @@ class Trust:
         self._remember({_service_mark(spec)})
 
     def _remember(self, more: set[str]) -> None:
+        """By one process at a time: what another allows meanwhile is not to be lost."""
         kept = self._files.allowed
-        marks = sorted(self._marks() | more)
         try:
             kept.parent.mkdir(parents=True, exist_ok=True)
-            beside = kept.with_suffix(".new")
-            beside.write_text(json.dumps(marks, indent=0), "utf-8")
-            beside.replace(kept)
+            with locked(kept.with_suffix(".lock")):
+                marks = sorted(self._marks() | more)
+                replace(kept, json.dumps(marks, indent=0).encode())
         except OSError as error:
             raise BoardReadOnly(f"{kept} cannot be written: {error.strerror}") from error
 
