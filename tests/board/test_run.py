@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from making import hang, make_file, make_item
-from pegboard.board.run.calling import Checking, Running, Ways
+from pegboard.board.run.calling import Running
+from pegboard.board.run.ways import Checking, Ways
 from pegboard.errors import BoardError, ItemAmbiguous, ItemHeld, ItemNotFound
 from pegboard.execute.arguments import complaints, filled
 from pegboard.execute.grants import Ground

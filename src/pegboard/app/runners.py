@@ -48,7 +48,8 @@ def make_running(
     environ: Mapping[str, str],
 ) -> "Running":
     """`place` is the project's folder, if this is in one, and whose board it is."""
-    from pegboard.board.run.calling import Checking, Running, Ways
+    from pegboard.board.run.calling import Running
+    from pegboard.board.run.ways import Checking, Ways
     from pegboard.execute import keyring
     from pegboard.execute.arguments import complaints, filled
     from pegboard.execute.grants import Ground

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.describe.bounds import refuse_nonsense
+from pegboard.board.describe.bounds import refuse_nonsense, seen_namespaces
 from pegboard.board.find.patience import Patience
 from pegboard.config.places import Tier
 from pegboard.errors import BoardUnreachable, ItemNotFound, NotExecutable, UsageError
@@ -105,11 +105,7 @@ class Tiers(Boards):
 
     def _bounded(self, filters: Filters) -> Filters:
         """Within what is served here, on every tier."""
-        allowed = self.local.within.namespaces if self.local.within else ()
-        if not allowed:
-            return filters
-        chosen = tuple(each for each in filters.namespaces or allowed if each in allowed)
-        return filters._replace(namespaces=chosen or ("",))
+        return filters._replace(namespaces=seen_namespaces(filters.namespaces, self.local.within))
 
     def _notices(self, found: dict[str, Answer]) -> list[str]:
         said = [

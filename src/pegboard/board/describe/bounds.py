@@ -20,11 +20,15 @@ def bounded(store: Store, asked: Filters, within: Filters | None) -> Filters:
     if asked.linked:
         ends = [describe(store, name, within, files=False) for name in asked.linked]
         asked = asked._replace(linked=tuple(entry.item.id for entry in ends))
+    return asked._replace(namespaces=seen_namespaces(asked.namespaces, within))
+
+
+def seen_namespaces(asked: Sequence[str], within: Filters | None) -> tuple[str, ...]:
+    """Those that are asked for, or else all, as far as they may be seen; none means any."""
     if within is None or not within.namespaces:
-        return asked
+        return tuple(asked)
     allowed = within.namespaces
-    both = tuple(each for each in asked.namespaces or allowed if each in allowed)
-    return asked._replace(namespaces=both or NO_NAMESPACE)
+    return tuple(each for each in asked or allowed if each in allowed) or NO_NAMESPACE
 
 
 class Place(NamedTuple):

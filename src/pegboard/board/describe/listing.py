@@ -1,6 +1,6 @@
 """Items in a list, page by page: everything that filters leave, in the order of ids."""
 
-from pegboard.board.describe.bounds import NO_NAMESPACE, bounded
+from pegboard.board.describe.bounds import bounded, seen_namespaces
 from pegboard.model.items import Entry, Filters
 from pegboard.model.releases import Offered, Wanted
 from pegboard.ports.store import Store
@@ -20,8 +20,5 @@ def listed(
 
 def offered(store: Store, wanted: Wanted, within: Filters | None) -> Offered:
     """What is published, within what may be seen."""
-    allowed = within.namespaces if within else ()
-    if allowed:
-        both = tuple(each for each in wanted.namespaces or allowed if each in allowed)
-        wanted = wanted._replace(namespaces=both or NO_NAMESPACE)
-    return store.releases.offered(wanted)
+    seen = seen_namespaces(wanted.namespaces, within)
+    return store.releases.offered(wanted._replace(namespaces=seen))

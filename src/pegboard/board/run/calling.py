@@ -19,16 +19,18 @@ from typing import TYPE_CHECKING
 
 from pegboard.board.describe.versions import found
 from pegboard.board.run.following import followed
+from pegboard.board.run.secrets import hidden, with_secrets
+from pegboard.board.run.ways import Checking, Ways
 from pegboard.board.run.withheld import taken_back, withheld
 from pegboard.errors import BoardError, CallError, UsageError
-from pegboard.execute.grants import Ground, grants_of
+from pegboard.execute.grants import grants_of
 from pegboard.execute.hints import with_hint
-from pegboard.execute.job import Executor, Job, Limits
-from pegboard.execute.policy import PROCESSES, Decision, Rules, Verdict, is_service, judge
-from pegboard.execute.secrets import LookUp, Secrets, names_in
+from pegboard.execute.job import Executor, Job
+from pegboard.execute.policy import PROCESSES, Decision, Verdict, is_service, judge
+from pegboard.execute.secrets import Secrets, names_in
 from pegboard.gate.characters import visible
 from pegboard.model.calls import Asker, Caller, CallResult, OnProgress, Outcome, Role
-from pegboard.model.content import Access, Json, Resource
+from pegboard.model.content import Json
 from pegboard.model.items import CREATED, PUBLISHED, Entry, Filters, Item, Kind, ToolType
 from pegboard.model.runs import Run
 from pegboard.ports.store import Store
@@ -43,41 +45,6 @@ REFUSED = "it was not approved"
 UNFIT = "only the role author can approve it"
 MOST_SHOWN = 600
 """Characters of the arguments that somebody is shown who has to approve a call."""
-
-
-class Checking:
-    """How arguments and answers are held against schemas; handed in, since that loads long."""
-
-    def __init__(
-        self,
-        complaints: Callable[[Json, Json], str],
-        filled: Callable[[Json, Json], dict[str, object]],
-    ) -> None:
-        self.complaints = complaints
-        """What is wrong, for whoever called to put right; empty if nothing is."""
-        self.filled = filled
-
-
-@dataclass(frozen=True, slots=True)
-class Ways:
-    """How tools are run here."""
-
-    executors: Mapping[ToolType, Callable[[], Executor]]
-    """Each is made when it is first needed: some take long to load."""
-    rules: Rules
-    limits: Limits
-    ground: Ground
-    look_up: LookUp
-    """Where secrets are."""
-    api_secrets: Callable[[Item], list[str]]
-    """Names of the secrets with which a service is asked."""
-    is_signed: Callable[[Entry], bool]
-    """Whether its signature is good, now and to whoever runs this."""
-    disowned: Callable[[Entry], str] = lambda entry: ""
-    """Why a published item is run no more, whatever anybody says: its key was revoked."""
-    parallel: int = 8
-    lent: frozenset[str] = frozenset()
-    """Secrets and variables that tools may have which others than the owner put on the board."""
 
 
 @dataclass(slots=True)
@@ -276,7 +243,7 @@ class Running:
         except (CallError, UsageError) as error:
             said = secrets.hide(f"{item.id} was not run: {error}")
             return CallResult(Outcome.UNAVAILABLE, error=said)
-        return _hidden(self._checked(item, result, secrets), secrets)
+        return hidden(self._checked(item, result, secrets), secrets)
 
     def _ready(self, call: Call) -> tuple[Job, Executor]:
         """In a thread: patterns are held against files, and executors may take long to load."""
@@ -287,7 +254,7 @@ class Running:
         return self._job(call), self._made[kind]
 
     def _job(self, call: Call) -> Job:
-        item, ways = _with_secrets(call.item), self.ways
+        item, ways = with_secrets(call.item), self.ways
         # Of a service nobody was asked: what its document says is no reference to a secret.
         named = [] if is_service(item) else names_in(dict(item.executor))
         names = {*named, *ways.api_secrets(item)}
@@ -355,46 +322,3 @@ def _seconds(item: Item, asked: float | None) -> float | None:
     said = item.executor.get("timeout")
     own = float(said) if isinstance(said, int | float) and said > 0 else None
     return own if asked is None else asked
-
-
-def _with_secrets(item: Item) -> Item:
-    """A secret that the permissions name is handed over as a variable of that name."""
-    named = [
-        each.scope
-        for each in item.permissions
-        if each.resource is Resource.SECRET and each.access is Access.READ
-        if each.scope.replace("_", "a").isalnum()
-    ]
-    if not named or item.tool_type not in PROCESSES:
-        return item
-    said = item.executor.get("env")
-    env = {name: f"secret://{name}" for name in named}
-    env |= {str(k): str(v) for k, v in said.items()} if isinstance(said, Mapping) else {}
-    return item._replace(executor={**item.executor, "env": env})
-
-
-def _hidden(result: CallResult, secrets: Secrets) -> CallResult:
-    """No secret comes back, whoever said it."""
-    structured = secrets.hidden_in(result.structured)
-    meta = secrets.hidden_in(result.meta)
-    content = [secrets.hidden_in(each) for each in result.content]
-    return result._replace(
-        content=tuple(each for each in content if isinstance(each, Mapping)),
-        structured=structured if isinstance(structured, Mapping) else None,
-        meta=meta if isinstance(meta, Mapping) else None,
-        error=secrets.hide(result.error),
-        logs=secrets.hide(result.logs),
-        artifacts=tuple(
-            each._replace(
-                name=secrets.hide(each.name), content=_hidden_bytes(each.content, secrets)
-            )
-            for each in result.artifacts
-        ),
-    )
-
-
-def _hidden_bytes(content: bytes, secrets: Secrets) -> bytes:
-    """Bytes that are no text pass through this unharmed."""
-    return secrets.hide(content.decode("utf-8", "surrogateescape")).encode(
-        "utf-8", "surrogateescape"
-    )
