@@ -1,17 +1,21 @@
 import asyncio
 import json
+import logging
 import os
 import signal
 import subprocess
 import sys
 import threading
 from concurrent.futures import wait
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import pytest
 from execute_parts import WAIT, evil, running
 
 from pegboard.errors import ServerUnavailable
+from pegboard.execute import mcp
 from pegboard.execute.mcp.child import Child
 from pegboard.execute.mcp.sessions import Sessions
 from pegboard.model.calls import Health, Outcome, ServerConfig, Transport
@@ -79,6 +83,19 @@ def test_no_secret_is_in_the_last_words_of_a_server_or_its_refusal(pool):
             made.tools(name)
         assert "tok-123456" not in str(raised.value)
         assert "tok-123456" not in made.heard(name, Health.DOWN).error
+
+
+def test_no_secret_of_a_server_is_in_what_any_part_of_ours_logs(pool, caplog):
+    caplog.set_level(logging.DEBUG)
+    made = pool(evil("Well", env={"KEY": "${TOKEN}"}), TOKEN="tok-123456")
+    made.tools("Well")
+    parts = [import_module(f"{mcp.__name__}.{each.name}") for each in iter_modules(mcp.__path__)]
+    logs = [part.log for part in parts if hasattr(part, "log")]
+    assert logs
+    for log in logs:
+        log.warning("it said %s", "tok-123456")
+    assert caplog.text.count("it said ***") == len(logs)
+    assert "tok-123456" not in caplog.text
 
 
 def test_a_variable_that_is_not_set_keeps_only_its_server_from_starting(pool):

@@ -12,6 +12,8 @@ LOGGERS = (
     "mcp.client.sse",
     "mcp.client.streamable_http",
     "mcp.shared.jsonrpc_dispatcher",
+    "pegboard.execute.mcp.connection",
+    "pegboard.execute.mcp.pipes",
     "pegboard.execute.mcp.session",
     "pegboard.execute.mcp.telling",
 )
