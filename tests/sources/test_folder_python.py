@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 
 from pegboard.gate.manifests import schema_text
 from pegboard.sources.folder.python_tool import python_fields
-from pegboard.sources.tree import Unfit
+from pegboard.sources.unfit import Unfit
 
 TOOL = '''def run(to: str, copies: int = 1) -> bool:
     """Send a letter.

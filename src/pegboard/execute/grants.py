@@ -1,7 +1,8 @@
 """Permissions as grants: patterns become the files and folders that they mean at this moment."""
 
+import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +17,9 @@ MOST_LOOKED_AT = 100_000
 """Names that one pattern is held against."""
 
 GUARDED = (".git", "pegboard.toml")
+
+_NEVER = tuple(map(Path, ("/proc", "/dev", "/sys")))
+"""A run has these of its own, or not at all, whatever is granted."""
 
 _WILD = re.compile(r"[*?]")
 
@@ -65,6 +69,36 @@ def handed_over(environ: Mapping[str, str], grants: Grants) -> dict[str, str]:
     return {
         name: value for name, value in environ.items() if name in whole or name.startswith(begun)
     }
+
+
+def place_in_project(grants: Grants) -> Path | None:
+    """Where a run begins that is granted something in its project, or all around it."""
+    project = grants.project.resolve() if grants.project else None
+    if project is None or not project.is_dir():
+        return None
+    granted = (*grants.read, *grants.write)
+    near = any(each.is_relative_to(project) or project.is_relative_to(each) for each in granted)
+    return project if near else None
+
+
+def to_be_shown(paths: Iterable[Path]) -> dict[Path, Path]:
+    """Those that exist, with where they lead; never all of the host, nor what the kernel tells.
+
+    A mount over a link would land wherever it points inside.
+    """
+    found: dict[Path, Path] = {}
+    for path in paths:
+        try:
+            real = path.resolve(strict=True)
+        except (OSError, RuntimeError):  # RuntimeError: links in a circle
+            continue
+        if real != Path(real.anchor) and not is_inside_any(real, _NEVER):
+            found[Path(os.path.normpath(path))] = real
+    return found
+
+
+def is_inside_any(path: Path, folders: Iterable[Path]) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)
 
 
 def _guarded(project: Path, write: Sequence[Path]) -> Iterator[Path]:

@@ -9,9 +9,7 @@ import errno
 import json
 import os
 import secrets
-import shutil
 import stat
-import subprocess
 import sys
 import time
 import weakref
@@ -21,6 +19,7 @@ from mimetypes import guess_type
 from pathlib import Path
 from typing import NamedTuple
 
+from pegboard.execute.folders import remove
 from pegboard.model.calls import Artifact
 from pegboard.model.content import Json
 
@@ -187,21 +186,6 @@ def _leave(path: Path, lock: int, owner: int, leaving: Leaving) -> None:
         if leaving(path):
             remove(path)
         os.close(lock)
-
-
-def remove(path: Path) -> None:
-    """All of it, also what a process made unreadable or nested too deeply for Python."""
-    try:
-        if path.is_symlink():
-            path.unlink()
-        else:
-            shutil.rmtree(path)
-    except FileNotFoundError:
-        return
-    except (OSError, RecursionError):
-        script = 'chmod -R u+rwX -- "$1"; rm -rf -- "$1"'
-        argv = ["/bin/sh", "-c", script, "sh", str(path)]
-        subprocess.run(argv, capture_output=True)  # noqa: S603 - nothing of it is a stranger's
 
 
 def size_of(folder: Path) -> tuple[int, int]:

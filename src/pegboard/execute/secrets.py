@@ -29,6 +29,14 @@ def names_in(value: object) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def secret_name(source: str, name: str, ending: str = "") -> str:
+    """What a secret of a source is called: in upper case, with `_` for whatever is no letter or
+    digit, as in `PETSTORE_API_KEY`. No shell sets a variable that begins with a digit.
+    """
+    found = re.sub(r"[^A-Z0-9]", "_", f"{source}_{name}{ending}".upper())
+    return f"_{found}" if found[0].isdigit() else found
+
+
 class Secrets:
     """Those that one run may use."""
 
@@ -50,6 +58,12 @@ class Secrets:
                 f"there is no secret {name}",
                 f"set the variable {name}, or put it into the keyring: pegboard secret set {name}",
             )
+        return value
+
+    def line(self, name: str) -> str:
+        """Without the line end that many a key file has. Raises `SecretMissing`."""
+        value = self.value(name).strip()
+        self.learn(value)
         return value
 
     def filled(self, text: str) -> str:

@@ -133,11 +133,11 @@ def unpack(bundle: bytes, limits: Limits | None = None) -> Unpacked:
     with archive:
         contents = {info.filename: _content(archive, info) for info in infos}
     if RECORD not in contents:
-        raise _refused("bad_bundle", f"it has no {RECORD}")
+        raise Refused("bad_bundle", f"it has no {RECORD}")
     record = read_record(contents.pop(RECORD))
     strange = [name for name in contents if not name.startswith(FILES)]
     if strange:
-        raise _refused("bad_bundle", f"{shown(strange[0])} is neither {RECORD} nor in {FILES}")
+        raise Refused("bad_bundle", f"{shown(strange[0])} is neither {RECORD} nor in {FILES}")
     modes = {info.filename: bool(info.external_attr >> 16 & 0o111) for info in infos}
     files = tuple(
         ItemFile(
@@ -149,27 +149,27 @@ def unpack(bundle: bytes, limits: Limits | None = None) -> Unpacked:
         for name, content in contents.items()
     )
     if pack(record, files) != bundle:
-        raise _refused("bad_bundle", "it is not written as Pegboard writes bundles; pack it again")
+        raise Refused("bad_bundle", "it is not written as Pegboard writes bundles; pack it again")
     return Unpacked(record, files)
 
 
 def _opened(bundle: bytes, limits: Limits) -> tuple[list[zipfile.ZipInfo], zipfile.ZipFile]:
     most = limits.files_bytes + MOST_RECORD + OVERHEAD
     if len(bundle) > most:
-        raise _refused("too_large", f"it has {len(bundle):,} bytes; at most {most:,} are taken")
+        raise Refused("too_large", f"it has {len(bundle):,} bytes; at most {most:,} are taken")
     # How many there are is at its very end, and read before anything is made of each.
     end = bundle[-_END.size :] if len(bundle) >= _END.size else b""
     mark, *_, many, _, _, comment = _END.unpack(end) if end else (b"", 0, 0, 0, 0)
     if mark != b"PK\5\6" or comment:
-        raise _refused("bad_bundle", "it is no ZIP archive, or something stands behind its end")
+        raise Refused("bad_bundle", "it is no ZIP archive, or something stands behind its end")
     if many > limits.files + 1:
-        raise _refused(
+        raise Refused(
             "too_many", f"it has {many - 1:,} files or more; at most {limits.files} are allowed"
         )
     try:
         archive = zipfile.ZipFile(io.BytesIO(bundle))
     except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, struct.error) as error:
-        raise _refused("bad_bundle", f"it is no ZIP archive: {error}") from error
+        raise Refused("bad_bundle", f"it is no ZIP archive: {error}") from error
     infos = archive.infolist()
     _refuse_entries(infos, limits)
     return infos, archive
@@ -177,28 +177,28 @@ def _opened(bundle: bytes, limits: Limits) -> tuple[list[zipfile.ZipInfo], zipfi
 
 def _refuse_entries(infos: Sequence[zipfile.ZipInfo], limits: Limits) -> None:
     if len(infos) > limits.files + 1:
-        raise _refused("too_many", f"it has {len(infos):,} entries; {limits.files} are allowed")
+        raise Refused("too_many", f"it has {len(infos):,} entries; {limits.files} are allowed")
     for info in infos:
         name, mode = shown(info.orig_filename), info.external_attr >> 16
         if stat.S_ISLNK(mode):
-            raise _refused("bad_path", f"{name} is a symbolic link, which could lead anywhere")
+            raise Refused("bad_path", f"{name} is a symbolic link, which could lead anywhere")
         if info.is_dir() or stat.S_IFMT(mode) not in (0, stat.S_IFREG):
-            raise _refused("bad_path", f"{name} is no file")
+            raise Refused("bad_path", f"{name} is no file")
         if info.flag_bits & 0x1:
-            raise _refused("bad_bundle", f"{name} is encrypted")
+            raise Refused("bad_bundle", f"{name} is encrypted")
         if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
             size = sum(each.file_size for each in infos)
-            raise _refused(
+            raise Refused(
                 "compressed",
                 f"{name} is compressed, and all would unpack to {size:,} bytes; bundles are never"
                 " compressed, so that none is larger than it seems",
             )
         if info.orig_filename != info.filename:
-            raise _refused("bad_path", f"the name {name} is not what it seems")
+            raise Refused("bad_path", f"the name {name} is not what it seems")
     _refuse_paths([info.filename for info in infos])
     size = sum(info.file_size for info in infos)
     if size > limits.files_bytes + MOST_RECORD:
-        raise _refused(
+        raise Refused(
             "too_large", f"its files have {size:,} bytes; at most {limits.files_bytes:,} are taken"
         )
 
@@ -207,7 +207,7 @@ def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     try:
         return archive.read(info)
     except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, EOFError) as error:
-        raise _refused("bad_bundle", f"{shown(info.filename)} is damaged: {error}") from error
+        raise Refused("bad_bundle", f"{shown(info.filename)} is damaged: {error}") from error
 
 
 def _refuse_paths(paths: Sequence[str]) -> None:
@@ -218,43 +218,43 @@ def _refuse_paths(paths: Sequence[str]) -> None:
         folded = normal(path).casefold()
         if folded in seen:
             other = shown(seen[folded])
-            raise _refused("bad_path", f"{shown(path)} and {other} are one file on some systems")
+            raise Refused("bad_path", f"{shown(path)} and {other} are one file on some systems")
         seen[folded] = path
     for folded, path in seen.items():
         parts = folded.split("/")
         above = ("/".join(parts[:depth]) for depth in range(1, len(parts)))
         if taken := next((each for each in above if each in seen), None):
-            raise _refused("bad_path", f"{shown(seen[taken])} is a file, and {shown(path)} in it")
+            raise Refused("bad_path", f"{shown(seen[taken])} is a file, and {shown(path)} in it")
 
 
 def _refuse_path(path: str) -> None:
     parts = path.split("/")
     if not is_inside(path) or any(part in ("", ".", "..") for part in parts):
-        raise _refused("bad_path", f"the path {shown(path)} leads out of the bundle")
+        raise Refused("bad_path", f"the path {shown(path)} leads out of the bundle")
     if path != normal(path):
-        raise _refused("bad_path", f"the path {shown(path)} is not in Unicode form NFC")
+        raise Refused("bad_path", f"the path {shown(path)} is not in Unicode form NFC")
     if len(parts) > _DEEPEST or len(path) > 512:
-        raise _refused("bad_path", f"the path {shown(path)} is too long or too deep")
+        raise Refused("bad_path", f"the path {shown(path)} is too long or too deep")
     if first_forbidden(path) or _UNFIT.search(path):
-        raise _refused("bad_path", f"the path {shown(path)} has a character no path should have")
+        raise Refused("bad_path", f"the path {shown(path)} has a character no path should have")
     for part in parts:
         if _RESERVED.fullmatch(part) or part.endswith((".", " ")) or part.startswith(" "):
-            raise _refused("bad_path", f"{shown(part)} in {shown(path)} is no name everywhere")
+            raise Refused("bad_path", f"{shown(part)} in {shown(path)} is no name everywhere")
 
 
 def read_record(content: bytes) -> Record:
     """A record that is written as records are, and agrees with itself."""
     if len(content) > MOST_RECORD:
-        raise _refused("bad_record", f"{RECORD} has more than {MOST_RECORD:,} bytes")
+        raise Refused("bad_record", f"{RECORD} has more than {MOST_RECORD:,} bytes")
     try:
         said = json.loads(content.decode())
     except (ValueError, RecursionError) as error:
-        raise _refused("bad_record", f"{RECORD} is no JSON") from error
+        raise Refused("bad_record", f"{RECORD} is no JSON") from error
     if not isinstance(said, dict) or said.get("pegboard") != FORMAT:
-        raise _refused("bad_record", f"{RECORD} is not of format {FORMAT}")
+        raise Refused("bad_record", f"{RECORD} is not of format {FORMAT}")
     if said.keys() != {"pegboard", *Record._fields}:
         odd = min(said.keys() ^ {"pegboard", *Record._fields})
-        raise _refused("bad_record", f"{RECORD} has the field {shown(odd)} too much or too little")
+        raise Refused("bad_record", f"{RECORD} has the field {shown(odd)} too much or too little")
     record = Record(
         **{name: _text(said, name) for name in ("id", "kind", "namespace", "version", "path")},
         folder=said["folder"] is True,
@@ -263,7 +263,7 @@ def read_record(content: bytes) -> Record:
     )
     check_record(record)
     if record.text.encode() != content:
-        raise _refused("bad_record", f"{RECORD} is not written as Pegboard writes it")
+        raise Refused("bad_record", f"{RECORD} is not written as Pegboard writes it")
     return record
 
 
@@ -271,48 +271,48 @@ def check_record(record: Record) -> None:
     """Raises `Refused` unless it can be the record of a release."""
     number = parse(record.version)
     if number is None or str(number) != record.version:
-        raise _refused(
+        raise Refused(
             "bad_version",
             f"version {shown(record.version)} cannot be published; it must be such as 1.2.3 or"
             " 1.2.3-rc.1",
         )
     if not is_namespace(record.namespace):
-        raise _refused("bad_namespace", f"{shown(record.namespace)} is no namespace")
+        raise Refused("bad_namespace", f"{shown(record.namespace)} is no namespace")
     _refuse_path(record.path)
     layout = record.path.partition("/")[0]
     if layout not in KINDS or "/" not in record.path:
-        raise _refused(
+        raise Refused(
             "bad_path", f"{shown(record.path)} lies in none of {', '.join(sorted(KINDS))}"
         )
     if record.kind != KINDS[layout]:
-        raise _refused("bad_record", f"what lies in {layout} is no {shown(record.kind)}")
+        raise Refused("bad_record", f"what lies in {layout} is no {shown(record.kind)}")
     by_path = id_of(record.path, record.folder)
     if layout == "knowledge":  # which may give itself another name than its file
         by_path = f"{by_path.rpartition(':')[0]}:{record.id.rpartition(':')[2]}"
     if normal(record.id) != normal(by_path):
-        raise _refused(
+        raise Refused(
             "bad_record", f"its id is {shown(record.id)}, and its path {shown(record.path)}"
         )
     if any(part.startswith((".", "_")) or ":" in part for part in record.path.split("/")):
-        raise _refused("bad_path", f"{shown(record.path)} has a name in it that no folder offers")
+        raise Refused("bad_path", f"{shown(record.path)} has a name in it that no folder offers")
     _check_texts(record)
 
 
 def _check_texts(record: Record) -> None:
     if len(record.changelog) > MOST_CHANGELOG:
-        raise _refused("too_large", f"its changelog has more than {MOST_CHANGELOG:,} characters")
+        raise Refused("too_large", f"its changelog has more than {MOST_CHANGELOG:,} characters")
     texts = (record.changelog, *(need.id for need in record.requires))
     if bad := next(filter(None, map(first_forbidden, texts)), ""):
-        raise _refused("hidden_characters", f"its record has {bad} in it; remove that")
+        raise Refused("hidden_characters", f"its record has {bad} in it; remove that")
     for need in record.requires:
         if split_reference(need.id)[0] or need.id.count(":") != 2:
-            raise _refused(
+            raise Refused(
                 "bad_range",
                 f"it needs {shown(need.id)} in certain versions; give the whole id of that item,"
                 " such as tools:paper:print",
             )
         if parse_range(need.range) is None:
-            raise _refused(
+            raise Refused(
                 "bad_range", f"it needs {shown(need.id)} in {shown(need.range)}, which is no range"
             )
 
@@ -320,22 +320,18 @@ def _check_texts(record: Record) -> None:
 def _text(said: Mapping[str, Any], name: str) -> str:
     found = said[name]
     if not isinstance(found, str):
-        raise _refused("bad_record", f"{name} in {RECORD} is no text")
+        raise Refused("bad_record", f"{name} in {RECORD} is no text")
     return found
 
 
 def _needs(said: object) -> tuple[Need, ...]:
     if not isinstance(said, list) or len(said) > Limits().links:
-        raise _refused("bad_record", f"requires in {RECORD} is no list, or too long")
+        raise Refused("bad_record", f"requires in {RECORD} is no list, or too long")
     found = []
     for each in said:
         match each:
             case {"id": str(name), "range": str(range_)} if len(each) == 2:
                 found.append(Need(name, range_))
             case _:
-                raise _refused("bad_record", f"requires in {RECORD} has {shown(each)} in it")
+                raise Refused("bad_record", f"requires in {RECORD} has {shown(each)} in it")
     return tuple(found)
-
-
-def _refused(code: str, reason: str) -> Refused:
-    return Refused(code, reason)

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from pegboard.errors import SourceError
+from pegboard.formats.shapes import text
 from pegboard.model.items import DEFAULT_NAMESPACE, Candidate, Finding, Kind, Rejection, Unchanged
+from pegboard.sources.unfit import Unfit, is_writable
 
 MAX_LINE = 4 << 20
 
@@ -25,8 +27,6 @@ _TYPES: Mapping[str, tuple[str, ...]] = {
 }
 _JSON_TYPE = {word: name for name, words in _TYPES.items() for word in words}
 _FORMATS = {"date": "date", "datetime": "date-time", "timestamp": "date-time", "uuid": "uuid"}
-_SURROGATE = re.compile("[\ud800-\udfff]")
-"""What JSON can escape and UTF-8 cannot write."""
 _WORD = re.compile(r"[a-z]+")
 _ITEMS = re.compile(r"[a-z]+\s*(?:\s+of\s+|\[|<)\s*([a-z]+)")
 
@@ -45,13 +45,6 @@ class _Line(NamedTuple):
         return f"line {self.number}"
 
 
-class _Refused(Exception):
-    def __init__(self, code: str, reason: str) -> None:
-        super().__init__(reason)
-        self.code = code
-        self.reason = reason
-
-
 class JsonlSource:
     def __init__(self, name: str, path: Path, *, namespace: str = DEFAULT_NAMESPACE) -> None:
         self._name = name
@@ -65,11 +58,11 @@ class JsonlSource:
                 record = _record(line)
                 origin = str(record["id"])
                 if origin in seen:
-                    raise _Refused(
+                    raise Unfit(
                         "duplicate_id", f"an earlier line has the id {origin!r}; give another id"
                     )
-            except _Refused as refusal:
-                yield self._refused(line, refusal, known)
+            except Unfit as unfit:
+                yield self._refused(line, unfit, known)
                 continue
             seen.add(origin)
             if known.get(origin) == line.sha256:
@@ -97,15 +90,15 @@ class JsonlSource:
             return gzip.open(self._path, "rb")
         return self._path.open("rb")
 
-    def _refused(self, line: _Line, refusal: _Refused, known: Mapping[str, str]) -> Finding:
+    def _refused(self, line: _Line, unfit: Unfit, known: Mapping[str, str]) -> Finding:
         if known.get(line.origin) == line.sha256:
             return Unchanged(line.origin)
         return Rejection(
             source=self._name,
             origin=line.origin,
             origin_hash=line.sha256,
-            code=refusal.code,
-            reason=refusal.reason,
+            code=unfit.code,
+            reason=unfit.reason,
         )
 
     def _fields(self, record: Mapping[str, object]) -> dict[str, object]:
@@ -114,8 +107,8 @@ class JsonlSource:
             "kind": Kind.TOOL.value,
             "namespace": self._namespace,
             "name": record["name"],
-            "category": _text(record.get("category")),
-            "description": _text(record.get("description")),
+            "category": text(record.get("category")),
+            "description": text(record.get("description")),
             "input_schema": _input_schema(record.get("parameters")),
         }
         for name in ("tags", "skills"):
@@ -143,34 +136,34 @@ def _lines(file: _File) -> Iterator[_Line]:
 
 def _record(line: _Line) -> Mapping[str, object]:
     if line.too_long:
-        raise _Refused("too_large", f"the line is longer than {MAX_LINE} bytes; shorten it")
+        raise Unfit("too_large", f"the line is longer than {MAX_LINE} bytes; shorten it")
     try:
         record = json.loads(line.content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         reason = f"the line is not JSON ({error}); write one JSON object on it"
-        raise _Refused("bad_json", reason) from error
+        raise Unfit("bad_json", reason) from error
     if not isinstance(record, dict):
-        raise _Refused("bad_record", "the line is not a JSON object; write one object on it")
+        raise Unfit("bad_record", "the line is not a JSON object; write one object on it")
     for key in ("id", "name"):
         if not _storable(record.get(key)):
             reason = f"the record's {key} is missing or no text; give it one that is not empty"
-            raise _Refused("bad_record", reason)
+            raise Unfit("bad_record", reason)
     return record
 
 
 def _storable(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip()) and not _SURROGATE.search(value)
+    return isinstance(value, str) and bool(value.strip()) and is_writable(value)
 
 
 def _input_schema(parameters: object) -> dict[str, object]:
     properties: dict[str, object] = {}
     required: list[str] = []
     for parameter in parameters if isinstance(parameters, list) else []:
-        name = _text(parameter.get("name")) if isinstance(parameter, dict) else ""
+        name = text(parameter.get("name")) if isinstance(parameter, dict) else ""
         if not name or name in properties:
             continue
-        schema = _typed(_text(parameter.get("type")))
-        if description := _text(parameter.get("description")):
+        schema = _typed(text(parameter.get("type")))
+        if description := text(parameter.get("description")):
             schema["description"] = description
         properties[name] = schema
         if parameter.get("required") is True:
@@ -196,10 +189,6 @@ def _plain(word: str) -> dict[str, object]:
         if known in _FORMATS:
             return {"type": "string", "format": _FORMATS[known]}
     return {}
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _cause(error: Exception) -> str:

@@ -14,7 +14,8 @@ from pegboard.model.content import ItemFile
 from pegboard.model.items import Candidate, Finding, Kind, LeftOut, ToolType, Unchanged
 from pegboard.sources.python import docstring, signature, syntax
 from pegboard.sources.python.module import python_module
-from pegboard.sources.tree import Tree, Unfit, Wanted, cause, printable
+from pegboard.sources.tree import Tree, Wanted, cause, printable
+from pegboard.sources.unfit import Unfit
 
 GENERATED = "gentools"
 WRITTEN = "mcptools"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from pegboard.model.items import LeftOut, Rejection
+from pegboard.sources.unfit import Unfit
 
 TEMPORARY = re.compile(r"^4913$|^#.*#$|~$|\.py[cod]$|\.sw[a-z]$|\.bak$|\.te?mp(\.|$)|___jb_\w+___$")
 """What editors and Python write beside a file."""
@@ -16,15 +17,6 @@ TEMPORARY = re.compile(r"^4913$|^#.*#$|~$|\.py[cod]$|\.sw[a-z]$|\.bak$|\.te?mp(\
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _BINARY = getattr(os, "O_BINARY", 0)
 _FOR_GOOD = (errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.EINVAL)
-
-
-class Unfit(Exception):
-    """Carries code and reason from what is wrong to the rejection."""
-
-    def __init__(self, code: str, reason: str) -> None:
-        super().__init__(reason)
-        self.code = code
-        self.reason = reason
 
 
 class Tree:

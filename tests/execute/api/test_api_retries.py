@@ -6,7 +6,7 @@ import pytest
 from api_parts import called, manifest
 from api_service import Reply
 
-from pegboard.execute.api.retries import pause_after
+from pegboard.execute.api.sending import pause_after
 from pegboard.execute.job import Limits
 from pegboard.model.calls import Outcome
 

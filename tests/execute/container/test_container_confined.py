@@ -4,8 +4,7 @@ from pathlib import Path
 import pytest
 from container_host import make_job, text_of
 
-from pegboard.execute import room
-from pegboard.execute.container import limits as held
+from pegboard.execute import room, stopping
 from pegboard.execute.container.by_command import ByCommand
 from pegboard.execute.container.by_socket import description
 from pegboard.execute.container.engines import DOCKER, PODMAN, Engine
@@ -94,7 +93,7 @@ FLOODS = {
 @pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
 def test_a_flood_of_files_ends(box, monkeypatch, flood):
     monkeypatch.setattr(room, "MAX_FILES", 200)
-    monkeypatch.setattr(held, "MAX_FILES", 200)
+    monkeypatch.setattr(stopping, "MAX_FILES", 200)
     limits = {"written_bytes": 20 << 20}
     result = box(["sh", "-c", f"cd $PEGBOARD_OUTPUT; {flood}; sleep 20"], limits=limits)
     assert result.outcome is Outcome.KILLED

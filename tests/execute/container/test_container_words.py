@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from pegboard.errors import CallError, InvalidArguments
 from pegboard.execute.container.by_socket import Frames
-from pegboard.execute.container.command import command_of
-from pegboard.execute.container.manifest import asked_of
+from pegboard.execute.container.manifest import asked_of, command_of
 from pegboard.execute.container.result import result_of
 from pegboard.execute.container.wanted import Ended, Heard
 from pegboard.execute.room import Left

@@ -144,7 +144,7 @@ def test_markup_that_never_ends_takes_no_time(part):
 def test_json_values_are_copied_clean_or_not_at_all():
     assert cleaning.json_value({"a": ["x\u200b", 1, None]}, 3) == {"a": ["x", 1, None]}
     for value in ([[[[1]]]], {"a": float("inf")}, object()):
-        with pytest.raises(cleaning.Unfit):
+        with pytest.raises(cleaning.NoJson):
             cleaning.json_value(value, 3)
 
 

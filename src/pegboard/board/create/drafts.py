@@ -15,7 +15,8 @@ from pegboard.model.items import (
 )
 from pegboard.sources.folder.bundle import PartUnreadable, make_file, read_bundle
 from pegboard.sources.folder.python_tool import python_fields
-from pegboard.sources.tree import Tree, Unfit
+from pegboard.sources.tree import Tree
+from pegboard.sources.unfit import Unfit
 
 MANIFEST = "tool.yaml"
 

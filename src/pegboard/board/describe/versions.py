@@ -9,7 +9,7 @@ from pegboard.gate.admission import admit
 from pegboard.model.items import Candidate, Entry, Filters, Form, Item, Kind, Rejection
 from pegboard.ports.store import Store
 from pegboard.sources.folder.python_tool import python_fields
-from pegboard.sources.tree import Unfit
+from pegboard.sources.unfit import Unfit
 
 LATEST = "latest"
 MANIFEST = "tool.yaml"

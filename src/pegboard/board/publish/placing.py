@@ -10,8 +10,9 @@ from pegboard.board.trust.private_files import replace
 from pegboard.errors import UsageError
 from pegboard.model.content import ItemFile
 from pegboard.sources.folder.bundle import PartUnreadable, is_part, make_file, read_bundle
-from pegboard.sources.folder.source import LAYOUTS, SIDE
-from pegboard.sources.tree import Tree, Unfit
+from pegboard.sources.folder.layouts import LAYOUTS, SIDE
+from pegboard.sources.tree import Tree
+from pegboard.sources.unfit import Unfit
 
 MOST_BYTES = 20_000_000
 _NEW, _OLD = ".pulling", ".pulled-over"

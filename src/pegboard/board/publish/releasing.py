@@ -40,7 +40,7 @@ from pegboard.model.releases import TEAM, Action, AuditLine, Decision
 from pegboard.ports.store import Store
 from pegboard.sources.folder.bundle import make_file
 from pegboard.sources.folder.layouts import candidate_of, read_at
-from pegboard.sources.tree import Unfit
+from pegboard.sources.unfit import Unfit
 from pegboard.store.versioning import hung
 
 TRIES = 5

@@ -13,7 +13,7 @@ from pegboard.errors import PegboardError
 from pegboard.model.calls import Listing, ServerConfig
 from pegboard.model.items import SourceRecord
 from pegboard.sources import pytools
-from pegboard.sources.folder import source as folder
+from pegboard.sources.folder.layouts import LAYOUTS
 from pegboard.sources.watch import Place, Watcher
 
 log = logging.getLogger(__name__)
@@ -214,7 +214,7 @@ def watched(record: SourceRecord) -> Place | None:
     if record.kind == PYTOOLS:
         return Place(where, (pytools.GENERATED, pytools.WRITTEN))
     if record.kind in (FOLDER, USER_FOLDER):
-        return Place(where, tuple(folder.LAYOUTS), private=(".", "__pycache__"))
+        return Place(where, tuple(LAYOUTS), private=(".", "__pycache__"))
     if record.kind in DOCUMENTS and "://" not in record.location:
         return Place(where.parent, file=where.name)
     return None

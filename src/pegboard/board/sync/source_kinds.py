@@ -54,7 +54,7 @@ def kind_and_place(folder: Path) -> tuple[str, Path]:
 
     `mcptools/` and `gentools/` cannot be mistaken, and so they decide before anything beside them.
     """
-    from pegboard.sources.folder.source import LAYOUTS
+    from pegboard.sources.folder.layouts import LAYOUTS
     from pegboard.sources.pytools import GENERATED, WRITTEN
 
     tools = (WRITTEN, GENERATED)
@@ -75,7 +75,7 @@ def kind_and_place(folder: Path) -> tuple[str, Path]:
 
 def left_beside(record: SourceRecord) -> str:
     """What else is in a folder of Python tools that is not read with them, and what to do."""
-    from pegboard.sources.folder.source import LAYOUTS
+    from pegboard.sources.folder.layouts import LAYOUTS
 
     folder = Path(record.location)
     if record.kind != PYTOOLS:

@@ -112,7 +112,8 @@ class Found(NamedTuple):
 
 def item_at(path: Path, namespace: str, max_file_bytes: int) -> Found:
     """The item that a path is, or is a part of. Raises `UsageError` if there is none."""
-    from pegboard.sources.folder.source import LAYOUTS, SIDE, FolderSource, reach
+    from pegboard.sources.folder.layouts import LAYOUTS, SIDE
+    from pegboard.sources.folder.source import FolderSource, reach
 
     place = Path(os.path.normpath(path.expanduser().absolute()))
     if not place.exists():

@@ -14,12 +14,10 @@ from typing import NamedTuple
 
 from pegboard.execute.api.faults import Refused, unavailable
 from pegboard.execute.api.headers import Headers, checked, with_cookies
-from pegboard.execute.api.names import secret_name
 from pegboard.execute.api.requests import Request, with_query
-from pegboard.execute.api.shapes import listed, mapping, mappings, text, texts
 from pegboard.execute.api.styles import percent
-from pegboard.execute.api.templates import looked_up
-from pegboard.execute.secrets import Secrets
+from pegboard.execute.secrets import Secrets, secret_name
+from pegboard.formats.shapes import listed, mapping, mappings, text, texts
 from pegboard.model.content import Json
 
 _BEARER = ("oauth2", "openIdConnect")
@@ -148,7 +146,7 @@ def _found(scheme: Json, source: str, secrets: Secrets) -> tuple[str, ...] | Non
 
 
 def _proof(scheme: Json, names: tuple[str, ...], secrets: Secrets) -> Proof:
-    values = [looked_up(secrets, name) for name in names]
+    values = [secrets.line(name) for name in names]
     match text(scheme.get("type")), values:
         case "apiKey", [value]:
             return key(text(scheme.get("in")), text(scheme.get("name")), value, *names)

@@ -11,8 +11,8 @@ from urllib.parse import unquote_to_bytes
 import httpx2
 
 from pegboard.execute.api.faults import invalid, unavailable
-from pegboard.execute.api.shapes import mapping, mappings, text
 from pegboard.execute.api.styles import RESERVED, compact, pairs, percent, scalar
+from pegboard.formats.shapes import mapping, mappings, text
 from pegboard.model.content import EMPTY, Json
 
 JSON = "application/json"

@@ -16,11 +16,11 @@ from pegboard.execute.api.manifests import filled_in
 from pegboard.execute.api.requests import Request, built
 from pegboard.execute.api.sending import BACKOFF, Answer, Bounds, Line
 from pegboard.execute.api.servers import base_of, names_in_server
-from pegboard.execute.api.shapes import mapping, text
 from pegboard.execute.api.tokens import Tokens
 from pegboard.execute.api.urls import Target
 from pegboard.execute.job import Job
 from pegboard.execute.secrets import names_in
+from pegboard.formats.shapes import mapping, text
 from pegboard.model.calls import CallResult, Outcome
 from pegboard.model.content import Json
 

@@ -11,11 +11,10 @@ from functools import partial
 from typing import NamedTuple
 
 from pegboard.execute.api.faults import unavailable
-from pegboard.execute.api.names import secret_name
-from pegboard.execute.api.shapes import mapping
 from pegboard.execute.api.styles import scalar
-from pegboard.execute.api.templates import LEFT_OUT, as_it_is, looked_up
-from pegboard.execute.secrets import Secrets
+from pegboard.execute.api.templates import LEFT_OUT, as_it_is
+from pegboard.execute.secrets import Secrets, secret_name
+from pegboard.formats.shapes import mapping
 from pegboard.model.content import Json
 
 _EXPRESSION = re.compile(r"\$\{\s*([a-z]+)(?:\.([^}\s]+))?\s*\}")
@@ -79,7 +78,7 @@ class Speech:
                 return self._variable(name)
             case "secrets", str():
                 named = secret_name(self._operation.source, name)
-                return looked_up(self._operation.secrets, named)
+                return self._operation.secrets.line(named)
         raise unavailable(f"{found[0][:80]} is no expression that Pegboard knows")
 
     def _variable(self, name: str) -> object:

@@ -9,9 +9,9 @@ from pegboard.execute.api.faults import invalid, unavailable
 from pegboard.execute.api.headers import Headers, checked, value_of, with_cookies
 from pegboard.execute.api.requests import Request, built, method_of, with_query
 from pegboard.execute.api.servers import base_of
-from pegboard.execute.api.shapes import mapping, text
 from pegboard.execute.api.styles import COOKIE, compact, pairs, percent, scalar
 from pegboard.execute.api.templates import LEFT_OUT, PLACE
+from pegboard.formats.shapes import mapping, text
 from pegboard.model.content import Json
 
 RPC = ("jsonrpc", "openrpc")

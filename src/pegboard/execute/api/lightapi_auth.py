@@ -4,9 +4,9 @@ from pegboard.execute.api.auth import Client, Proof, bearer, chosen, key, login
 from pegboard.execute.api.expressions import Operation, Speech, names_of
 from pegboard.execute.api.faults import unavailable
 from pegboard.execute.api.headers import checked
-from pegboard.execute.api.shapes import mapping, text, texts
 from pegboard.execute.api.styles import scalar
 from pegboard.execute.api.templates import LEFT_OUT
+from pegboard.formats.shapes import mapping, text, texts
 from pegboard.model.content import Json
 
 _TOKEN_PATH = "/oauth2/token"  # noqa: S105 - where tokens are fetched, and none itself

@@ -6,10 +6,10 @@ from pegboard.execute.api.bodies import FORM, JSON, Body, written
 from pegboard.execute.api.faults import Refused, brief, invalid, unavailable
 from pegboard.execute.api.headers import Headers, checked, has, value_of
 from pegboard.execute.api.requests import Request, method_of, segment_checked, with_query
-from pegboard.execute.api.shapes import mapping, text
 from pegboard.execute.api.styles import Pair, compact, pairs, percent, scalar
 from pegboard.execute.api.templates import LEFT_OUT, PLACE, Filling
 from pegboard.execute.secrets import Secrets
+from pegboard.formats.shapes import mapping, text
 from pegboard.model.content import Json
 
 IN_BODY = frozenset({"POST", "PUT", "PATCH"})

@@ -5,8 +5,7 @@ from urllib.parse import unquote_plus
 
 from pegboard.execute.api.faults import Refused, failed
 from pegboard.execute.api.headers import ANYWHERE
-from pegboard.execute.api.requests import Request
-from pegboard.execute.api.retries import SAFE
+from pegboard.execute.api.requests import SAFE, Request
 from pegboard.execute.api.urls import Target, joined
 from pegboard.model.calls import Outcome
 

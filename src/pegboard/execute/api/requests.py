@@ -10,7 +10,6 @@ from typing import NamedTuple
 from pegboard.execute.api.bodies import JSON, Body, written
 from pegboard.execute.api.faults import invalid, unavailable
 from pegboard.execute.api.headers import Headers, checked, with_cookies
-from pegboard.execute.api.shapes import mapping, mappings, text, texts
 from pegboard.execute.api.styles import (
     COOKIE,
     RESERVED,
@@ -23,9 +22,12 @@ from pegboard.execute.api.styles import (
     percent,
     scalar,
 )
+from pegboard.formats.shapes import mapping, mappings, text, texts
 from pegboard.model.content import Json
 
 METHODS = frozenset(str(each) for each in HTTPMethod if each is not HTTPMethod.CONNECT)
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Methods by which nothing is changed, so that they may be repeated."""
 ANYTHING = "*/*;q=0.1"
 MAX_ACCEPTED = 10
 _TEMPLATE = re.compile(r"\{([^{}]+)\}")

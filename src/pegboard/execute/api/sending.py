@@ -1,10 +1,13 @@
 """Requests sent and answers read: within bounds, again only where that is safe."""
 
 import asyncio
+import math
 import os
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
 import httpcore2
@@ -14,8 +17,7 @@ from pegboard.execute.api.addresses import CONNECT_SECONDS, Guard, NameUnknown, 
 from pegboard.execute.api.faults import brief, failed, unavailable
 from pegboard.execute.api.headers import OURS
 from pegboard.execute.api.redirects import MAX_REDIRECTS, redirected
-from pegboard.execute.api.requests import Request
-from pegboard.execute.api.retries import MAX_RETRIES, RETRIED, SAFE, pause_after
+from pegboard.execute.api.requests import SAFE, Request
 from pegboard.execute.api.urls import Target, parsed
 
 MAX_ERROR = 64 << 10
@@ -24,6 +26,8 @@ MAX_CONNECTIONS = 100
 MAX_IDLE = 20
 IDLE_SECONDS = 5.0
 BACKOFF = 0.5
+MAX_RETRIES = 2
+RETRIED = frozenset({429, 502, 503, 504})
 _CODINGS = "gzip, deflate"
 _KNOWN_CODINGS = ("", "identity", "gzip", "deflate")
 _AGENT = ("User-Agent", "pegboard")
@@ -172,6 +176,23 @@ class Line:
             yield response
         finally:
             await response.aclose()
+
+
+def pause_after(told: str, usual: float) -> float:
+    """Seconds, as the service asked for in `Retry-After`, or else the usual ones."""
+    try:
+        seconds = float(told)
+    except ValueError:
+        seconds = _until(told)
+    return max(seconds, usual) if math.isfinite(seconds) else usual
+
+
+def _until(told: str) -> float:
+    try:
+        then = parsedate_to_datetime(told)
+        return (then - datetime.now(UTC)).total_seconds()
+    except (ValueError, TypeError, OverflowError):
+        return math.nan
 
 
 def _headers(request: Request, target: Target) -> list[tuple[bytes, bytes]]:

@@ -4,11 +4,9 @@ import re
 from collections.abc import Mapping
 
 from pegboard.execute.api.faults import unavailable
-from pegboard.execute.api.names import secret_name
-from pegboard.execute.api.shapes import mapping, mappings, text, texts
 from pegboard.execute.api.styles import percent
-from pegboard.execute.api.templates import looked_up
-from pegboard.execute.secrets import Secrets
+from pegboard.execute.secrets import Secrets, secret_name
+from pegboard.formats.shapes import mapping, mappings, text, texts
 from pegboard.model.content import Json
 
 _VARIABLE = re.compile(r"\{([^{}]+)\}")
@@ -35,7 +33,7 @@ def base_of(executor: Json, source: str, secrets: Secrets) -> str:
         name = secret_name(source, place[1])
         if secrets.find(name) is None:
             raise unavailable(f"the server {chosen} has no default for {place[1]}; set {name}")
-        return percent(looked_up(secrets, name))
+        return percent(secrets.line(name))
 
     if chosen.lower().startswith("http://"):
         # Many documents list both, in any order; nothing is said against the safe one.

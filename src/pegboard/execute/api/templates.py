@@ -23,16 +23,9 @@ def as_it_is(value: str) -> str:
     return value
 
 
-def looked_up(secrets: Secrets, name: str) -> str:
-    """Without the line end that many a key file has. Raises `SecretMissing`."""
-    value = secrets.value(name).strip()
-    secrets.learn(value)
-    return value
-
-
 def with_secrets(text: str, secrets: Secrets, encode: Encode = as_it_is) -> str:
     """Raises `SecretMissing`."""
-    return REFERENCE.sub(lambda found: encode(looked_up(secrets, found[1] or found[2])), text)
+    return REFERENCE.sub(lambda found: encode(secrets.line(found[1] or found[2])), text)
 
 
 class Filling:

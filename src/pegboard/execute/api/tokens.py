@@ -12,10 +12,10 @@ from pegboard.execute.api.auth import Client
 from pegboard.execute.api.bodies import FORM, written
 from pegboard.execute.api.faults import unavailable
 from pegboard.execute.api.requests import Request
-from pegboard.execute.api.shapes import mapping, text
 from pegboard.execute.api.styles import percent
 from pegboard.execute.api.urls import Target, parsed
 from pegboard.execute.secrets import Secrets
+from pegboard.formats.shapes import mapping, text
 
 MAX_KEPT = 200
 EARLY_SECONDS = 30.0

@@ -19,11 +19,13 @@ from pegboard.execute.container.by_socket import BySocket
 from pegboard.execute.container.engines import Engines
 from pegboard.execute.container.limits import held
 from pegboard.execute.container.manifest import HOME, Asked, asked_of
-from pegboard.execute.container.mounts import mounts_of, workdir_of
+from pegboard.execute.container.mounts import mounts_of
 from pegboard.execute.container.result import result_of
 from pegboard.execute.container.wanted import Heard, Wanted, Way
+from pegboard.execute.folders import remove
+from pegboard.execute.grants import place_in_project
 from pegboard.execute.job import Job
-from pegboard.execute.room import Left, Private, Room, abandoned, left_in, remove
+from pegboard.execute.room import Left, Private, Room, abandoned, left_in
 from pegboard.model.calls import CallResult, Outcome
 from pegboard.model.items import Item
 
@@ -148,7 +150,7 @@ class ContainerExecutor:
             user=_user(),
             limits=job.limits,
             until=int(time.time() + job.limits.seconds) + LATER,
-            workdir=workdir_of(job.item.executor.get("workdir"), job.grants),
+            workdir=str(job.item.executor.get("workdir") or place_in_project(job.grants) or ""),
             network=job.grants.network,
         )
 

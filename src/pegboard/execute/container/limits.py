@@ -5,10 +5,9 @@ from pathlib import Path
 
 import anyio
 
-from pegboard.execute.container.wanted import Ended, Heard, Stopped, Wanted, Way
+from pegboard.execute.container.wanted import Ended, Heard, Wanted, Way
 from pegboard.execute.job import Limits
-from pegboard.execute.room import MAX_FILES, size_of
-from pegboard.model.calls import Outcome
+from pegboard.execute.stopping import Stopped, overfilled, too_long, too_much
 
 LOOK = 0.1
 
@@ -25,14 +24,10 @@ async def held(way: Way, wanted: Wanted, heard: Heard, output: Path) -> Ended | 
         if watching.done():
             return watching.result()
         if heard.too_much.is_set():
-            return _wrote_too_much(limits, "to its outputs")
+            return too_much(limits, "to its outputs")
         if running.done():
             return running.result()
-        return Stopped(
-            Outcome.TIMEOUT,
-            f"it was stopped after {limits.seconds:g} seconds: "
-            "give it less to do, or a longer time limit",
-        )
+        return too_long(limits)
     finally:
         with anyio.CancelScope(shield=True):
             running.cancel()
@@ -49,19 +44,7 @@ async def _too_much(heard: Heard, output: Path, limits: Limits) -> Stopped:
         try:
             async with asyncio.timeout(LOOK):
                 await heard.too_much.wait()
-            return _wrote_too_much(limits, "to its outputs")
+            return too_much(limits, "to its outputs")
         except TimeoutError:
-            size, files = await asyncio.to_thread(size_of, output)
-        if size > limits.written_bytes:
-            return _wrote_too_much(limits, "to its folder")
-        if files > MAX_FILES:
-            error = f"it was stopped because it made more than {MAX_FILES:,} files in its folder"
-            return Stopped(Outcome.KILLED, error)
-
-
-def _wrote_too_much(limits: Limits, where: str) -> Stopped:
-    return Stopped(
-        Outcome.KILLED,
-        f"it was stopped because it wrote more than {limits.written_bytes:,} bytes {where}: "
-        "make it write less, or raise the limit",
-    )
+            if stopped := await asyncio.to_thread(overfilled, output, limits):
+                return stopped

@@ -1,12 +1,12 @@
 """What a container is shown of this host: the run's own files, and what is granted."""
 
-import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from pegboard.errors import NotExecutable
 from pegboard.execute.container.wanted import Mount
+from pegboard.execute.grants import is_inside_any, to_be_shown
 from pegboard.execute.job import Grants
 from pegboard.execute.room import Private
 
@@ -14,7 +14,6 @@ ARGUMENTS = "/pegboard/arguments.json"
 OUTPUT = "/pegboard/output"
 TOOL = "/pegboard/tool"
 
-_NEVER = tuple(map(Path, ("/proc", "/sys", "/dev")))
 _MISUNDERSTOOD = re.compile(r'[,"\x00-\x1f]')
 """Engines write mounts as lists with commas."""
 
@@ -37,26 +36,13 @@ def mounts_of(private: Private, tool: Path | None, grants: Grants) -> tuple[Moun
     return tuple(found.values())
 
 
-def workdir_of(said: object, grants: Grants) -> str:
-    """Empty for that of the image."""
-    project = grants.project
-    if isinstance(said, str) and said:
-        return said
-    if project is not None and any(
-        each.is_relative_to(project) or project.is_relative_to(each)
-        for each in (*grants.read, *grants.write)
-    ):
-        return str(project)
-    return ""
-
-
 def _granted(grants: Grants, nothing: Path, blank: Path) -> Iterator[Mount]:
     """At their own paths, with something empty over what is hidden."""
-    hidden = list(_real(grants.hidden).values())
+    hidden = list(to_be_shown(grants.hidden).values())
     masks: list[Mount] = []
     for paths, writable in ((grants.read, False), (grants.write, True)):
-        for path, real in _real(paths).items():
-            if _is_inside_any(real, hidden):
+        for path, real in to_be_shown(paths).items():
+            if is_inside_any(real, hidden):
                 continue
             yield Mount(real, str(path), writable)
             for each in hidden:
@@ -69,23 +55,6 @@ def _granted(grants: Grants, nothing: Path, blank: Path) -> Iterator[Mount]:
                     target = str(path / each.relative_to(real))
                     masks.append(Mount(nothing if each.is_dir() else blank, target))
     yield from masks
-
-
-def _real(paths: Iterable[Path]) -> dict[Path, Path]:
-    """Those that exist, with where they lead; never all of the host, nor what the kernel tells."""
-    found: dict[Path, Path] = {}
-    for path in paths:
-        try:
-            real = path.resolve(strict=True)
-        except (OSError, RuntimeError):  # RuntimeError: links in a circle
-            continue
-        if real != Path(real.anchor) and not _is_inside_any(real, _NEVER):
-            found[Path(os.path.normpath(path))] = real
-    return found
-
-
-def _is_inside_any(path: Path, folders: Iterable[Path]) -> bool:
-    return any(path.is_relative_to(folder) for folder in folders)
 
 
 def _check(mount: Mount) -> None:

@@ -4,14 +4,14 @@ import re
 import signal
 
 from pegboard.execute.answered_json import cut_short, printed_object
-from pegboard.execute.container.wanted import Ended, Heard, Stopped
+from pegboard.execute.container.wanted import Ended, Heard
 from pegboard.execute.job import Job
 from pegboard.execute.room import Left
+from pegboard.execute.stopping import Stopped, signal_of
 from pegboard.model.calls import CallResult, Confined, Outcome
 
 LAST_WORDS = 500
 _INSTEAD = "let it print less, or write files to the folder $PEGBOARD_OUTPUT"
-_SIGNAL = 128
 _LOST_COMMAND = re.compile(
     r"executable file|exec format|failed to exec|workdir|working dir|chdir|not a directory",
     re.IGNORECASE,
@@ -51,13 +51,13 @@ def _meaning(job: Job, ended: Ended | Stopped, logs: str) -> tuple[Outcome, str]
         return _refused(job.secrets.hide(ended.refusal))
     if ended.code == 0:
         return Outcome.OK, ""
-    if ended.out_of_memory or ended.code == _SIGNAL + signal.SIGKILL:
+    if ended.out_of_memory or signal_of(ended.code) is signal.SIGKILL:
         most = job.limits.memory_bytes
         return Outcome.KILLED, (
             f"it was killed, most likely because it needed more than {most:,} bytes of memory: "
             "give it less to do, or raise the limit"
         )
-    if number := _signal_of(ended.code):
+    if number := signal_of(ended.code):
         why = _WHY.get(number, "")
         return Outcome.KILLED, f"it was ended by the signal {number.name}{why}"
     return Outcome.FAILED, _failure(ended.code, logs.strip().rpartition("\n")[2])
@@ -74,10 +74,3 @@ def _refused(said: str) -> tuple[Outcome, str]:
     if _LOST_COMMAND.search(said):
         return Outcome.FAILED, f"its command cannot be run in its image: {said}"
     return Outcome.UNAVAILABLE, f"the container engine could not run it: {said}"
-
-
-def _signal_of(code: int) -> signal.Signals | None:
-    try:
-        return signal.Signals(code - _SIGNAL)
-    except ValueError:
-        return None

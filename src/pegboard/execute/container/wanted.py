@@ -9,7 +9,6 @@ from typing import NamedTuple, Protocol
 
 from pegboard.execute.job import Limits
 from pegboard.execute.output import Output
-from pegboard.model.calls import Outcome
 
 LABEL = "pegboard.until"
 """Every container of ours says when it must be over, so that whoever comes later can remove it."""
@@ -75,13 +74,6 @@ class Ended(NamedTuple):
     out_of_memory: bool = False
     refusal: str = ""
     """What the engine said, if it was the engine that failed."""
-
-
-class Stopped(NamedTuple):
-    """Why it was ended by us."""
-
-    outcome: Outcome
-    error: str
 
 
 class Heard:

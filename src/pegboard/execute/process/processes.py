@@ -6,7 +6,6 @@ makes; the folder is gone when the run is over, and so is every process that it 
 
 import asyncio
 import platform
-import signal
 import sys
 import threading
 import time
@@ -17,7 +16,8 @@ from typing import NamedTuple
 
 import anyio
 
-from pegboard.execute.grants import handed_over
+from pegboard.execute.folders import remove
+from pegboard.execute.grants import handed_over, place_in_project
 from pegboard.execute.job import Grants, Job, Limits, Sandboxing
 from pegboard.execute.process.groups import Group, Groups, find_groups, noted_groups
 from pegboard.execute.process.launch import Held, Launched, launch_confined, launch_freely
@@ -32,7 +32,8 @@ from pegboard.execute.process.sandbox import (
     write_settings,
 )
 from pegboard.execute.process.syscalls import syscall_filter
-from pegboard.execute.room import Left, Private, Room, abandoned, left_in, remove
+from pegboard.execute.room import Left, Private, Room, abandoned, left_in
+from pegboard.execute.stopping import signal_of
 from pegboard.model.calls import Artifact, Confined, Outcome
 
 SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
@@ -159,7 +160,7 @@ class Processes:
         if which(command.argv[0]) is None:
             raise FileNotFoundError("there is no such program")
         private, grants = held.private, job.grants
-        folder = _working_folder(grants, private)
+        folder = place_in_project(grants) or private.output
         if job.sandboxing is Sandboxing.OFF or not host.bubblewrap.path:
             environment = self._environment(command, grants, private, str(private.tmp))
             return launch_freely(command.argv, environment, folder, held, host.ending)
@@ -205,16 +206,6 @@ def _end_groups(room: Path) -> bool:
     groups = noted_groups(room / _GROUPS)
     left = groups.left_by(room.name) if groups else ()
     return all(group.end(_CLEARING_SECONDS) for group in left)
-
-
-def _working_folder(grants: Grants, private: Private) -> Path:
-    """The project, for whoever is granted something in it; else the folder for what it makes."""
-    project = grants.project.resolve() if grants.project else None
-    if project is None or not project.is_dir():
-        return private.output
-    granted = (*grants.read, *grants.write)
-    near = any(each.is_relative_to(project) or project.is_relative_to(each) for each in granted)
-    return project if near else private.output
 
 
 class _Complaints(NamedTuple):
@@ -266,23 +257,12 @@ def _verdict(
         return Outcome.KILLED, complaints.memory
     if not began and code is not None and code >= 0:
         return Outcome.UNAVAILABLE, f"it cannot be started: {said or 'no reason was given'}"
-    if (signalled := _signal(code)) is not None:
-        return Outcome.KILLED, f"it was ended by {signalled}{complaints.processes}"
+    if code is None:
+        return Outcome.KILLED, f"it was ended by a signal{complaints.processes}"
+    if number := signal_of(code):
+        return Outcome.KILLED, f"it was ended by {number.name}{complaints.processes}"
     ended = f"it ended with exit code {code}" + (f": {said}" if said else "")
     return Outcome.FAILED, ended + complaints.processes
-
-
-def _signal(code: int | None) -> str | None:
-    """The name of the signal that an exit code stands for; bubblewrap adds 128, as shells do."""
-    number = -code if code is not None and code < 0 else (code or 0) - 128
-    if code is None:
-        return "a signal"
-    if number <= 0:
-        return None
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return None
 
 
 def last_line(text: str) -> str:

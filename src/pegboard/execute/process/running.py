@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 import anyio
 
@@ -16,8 +15,7 @@ from pegboard.execute.job import Limits
 from pegboard.execute.output import Output
 from pegboard.execute.process.groups import Group
 from pegboard.execute.process.marks import kill_run
-from pegboard.execute.room import MAX_FILES, size_of
-from pegboard.model.calls import Outcome
+from pegboard.execute.stopping import Stopped, overfilled, too_long, too_much
 
 LINGER = 0.25
 """Its output may be held open by a descendant after it has ended."""
@@ -28,13 +26,6 @@ _LOOK = 0.1
 _LOOK_FOR_EXIT = 0.01
 _PATIENCE = 0.0005
 _CHUNK = 1 << 16
-
-
-class Stop(NamedTuple):
-    """Why it was stopped."""
-
-    outcome: Outcome
-    error: str
 
 
 class Running:
@@ -51,7 +42,7 @@ class Running:
     ) -> None:
         """Started at once, from the thread of the event loop: with that thread, it would end."""
         self.stdout, self.stderr = Output(limits.log_bytes), Output(limits.log_bytes)
-        self.stopped: Stop | None = None
+        self.stopped: Stopped | None = None
         self._limits = limits
         self._folder = folder
         self._group = group
@@ -98,7 +89,7 @@ class Running:
                 self._loop.add_reader(pipe.fileno(), self._read, pipe.fileno())
         if self._pidfd is not None:
             self._loop.add_reader(self._pidfd, self._see_exit)
-        self._after(self._limits.seconds, self._too_long)
+        self._after(self._limits.seconds, lambda: self._stop(too_long(self._limits)))
         self._after(self._often, self._look)
 
     def _after(self, seconds: float, then: Callable[[], None]) -> None:
@@ -115,7 +106,7 @@ class Running:
         if data:
             output.add(data)
             if self.stdout.size + self.stderr.size > self._limits.written_bytes:
-                self._too_much("to its outputs")
+                self._stop(too_much(self._limits, "to its outputs"))
         else:
             self._close(pipe)
             if self._exited and not self._open:
@@ -144,35 +135,16 @@ class Running:
         if not self._exited and self._has_exited():
             self._let_linger()
         began = self._loop.time()
-        size, files = size_of(self._folder)
-        if self._group is not None:
-            size = max(size, self._group.written())
-        if size > self._limits.written_bytes:
-            self._too_much("to its folders")
-        elif files > MAX_FILES:
-            self._stop(Outcome.KILLED, f"it made more than {MAX_FILES:,} files in its folder")
+        written = self._group.written() if self._group is not None else 0
+        if stopped := overfilled(self._folder, self._limits, written):
+            self._stop(stopped)
         elif not self._over.is_set():
             took = self._loop.time() - began
             self._timers[1] = self._loop.call_later(max(self._often, 10 * took), self._look)
 
-    def _too_long(self) -> None:
-        seconds = self._limits.seconds
-        self._stop(
-            Outcome.TIMEOUT,
-            f"it was stopped after {seconds:g} seconds: give it less to do, or a longer timeout",
-        )
-
-    def _too_much(self, where: str) -> None:
-        most = self._limits.written_bytes
-        self._stop(
-            Outcome.KILLED,
-            f"it was stopped because it wrote more than {most:,} bytes {where}: "
-            "make it write less, or raise run.output_mb",
-        )
-
-    def _stop(self, outcome: Outcome, error: str) -> None:
+    def _stop(self, why: Stopped) -> None:
         if self.stopped is None and not self._exited:
-            self.stopped = Stop(outcome, error)
+            self.stopped = why
         self._over.set()
 
     async def end(self, run: str, *, ask: bool) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from shutil import which
 from typing import NamedTuple
 
+from pegboard.execute.grants import is_inside_any, to_be_shown
 from pegboard.execute.job import Grants
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
@@ -45,9 +46,7 @@ _NAMESPACES = (
     *("--cap-drop", "ALL", "--new-session", "--die-with-parent", "--clearenv"),
 )
 _SYSTEM_FOLDERS = tuple(f"{name}/" for name in SYSTEM)
-_ROOT, _ETC = Path("/"), Path("/etc")
-_NEVER = (Path("/proc"), Path("/dev"), Path("/sys"))
-"""A process has these of its own, or not at all, whatever is granted."""
+_ETC = Path("/etc")
 _PROBE_SECONDS = 10.0
 _WITHOUT = "do not require a sandbox (run.sandbox); tools that agents made always do"
 _INSTALL = f"install it (such as by apt install bubblewrap), or {_WITHOUT}"
@@ -135,7 +134,7 @@ def arguments(bubblewrap: Bubblewrap, view: View) -> list[str]:
     """All but the command. Later mounts cover earlier ones."""
     grants = view.grants
     own = [path for path in _outermost(view.own) if not _is_system(path)]
-    granted = _existing((*grants.read, *grants.write))
+    granted = _real((*grants.read, *grants.write))
     hidden = _to_mask(grants, granted, own)
     return [
         *_confinement(bubblewrap, network=grants.network),
@@ -147,7 +146,7 @@ def arguments(bubblewrap: Bubblewrap, view: View) -> list[str]:
         *_granted(grants),
         *_masks(hidden),
         *_each("--ro-bind", map(str, own)),
-        *_masks([path for path in hidden if _is_inside_any(path, own)]),
+        *_masks([path for path in hidden if is_inside_any(path, own)]),
         *("--bind", str(view.private), str(view.private)),
         *("--dir", str(view.folder), "--chdir", str(view.folder)),
         *(word for path in hidden if path.is_dir() for word in ("--remount-ro", str(path))),
@@ -195,8 +194,8 @@ def _in(settings: Path, path: str) -> Path:
 
 def _granted(grants: Grants) -> Iterator[str]:
     """Outer folders before inner ones, so that what is said of an inner one holds for it."""
-    how = dict.fromkeys(_existing(grants.read), "--ro-bind")
-    how |= dict.fromkeys(_existing(grants.write), "--bind")
+    how = dict.fromkeys(_real(grants.read), "--ro-bind")
+    how |= dict.fromkeys(_real(grants.write), "--bind")
     how |= dict.fromkeys(_pinned(grants, how), "--bind")
     for path in sorted(how, key=lambda path: len(path.parts)):
         yield from (how[path], str(path), str(path))
@@ -208,7 +207,7 @@ def _pinned(grants: Grants, granted: Mapping[Path, str]) -> Iterator[Path]:
     As places of mounts they cannot be moved. Else what is hidden could be moved away with them,
     to be found under another name by the next process, or not to be there when that is confined.
     """
-    for path in _existing(grants.hidden):
+    for path in _real(grants.hidden):
         for folder in path.parents:
             outer = next((each for each in folder.parents if each in granted), None)
             if folder not in granted and outer is not None and granted[outer] == "--bind":
@@ -220,8 +219,8 @@ def _to_mask(grants: Grants, granted: Iterable[Path], own: Iterable[Path]) -> li
     seen = (*granted, *own)
     return [
         path
-        for path in _outermost(_existing(grants.hidden))
-        if _is_inside_any(path, seen) or any(each.is_relative_to(path) for each in granted)
+        for path in _outermost(_real(grants.hidden))
+        if is_inside_any(path, seen) or any(each.is_relative_to(path) for each in granted)
     ]
 
 
@@ -234,27 +233,16 @@ def _masks(paths: Iterable[Path]) -> Iterator[str]:
             yield from ("--ro-bind", "/dev/null", str(path))
 
 
-def _existing(paths: Iterable[Path]) -> list[Path]:
-    """By their real paths: a mount over a link would land wherever it points inside."""
-    found: dict[Path, None] = {}
-    for path in paths:
-        try:
-            found[path.resolve(strict=True)] = None
-        except (OSError, RuntimeError):  # RuntimeError: links in a circle
-            continue
-    return [path for path in found if path != _ROOT and not _is_inside_any(path, _NEVER)]
+def _real(paths: Iterable[Path]) -> list[Path]:
+    return list(dict.fromkeys(to_be_shown(paths).values()))
 
 
 def _outermost(paths: Iterable[Path]) -> list[Path]:
     kept: list[Path] = []
     for path in sorted(dict.fromkeys(paths), key=lambda path: len(path.parts)):
-        if not _is_inside_any(path, kept):
+        if not is_inside_any(path, kept):
             kept.append(path)
     return kept
-
-
-def _is_inside_any(path: Path, folders: Iterable[Path]) -> bool:
-    return any(path.is_relative_to(folder) for folder in folders)
 
 
 def _is_system(path: Path) -> bool:

@@ -1,16 +1,9 @@
-"""What can be wrong with one operation."""
+"""What can be wrong with a reference from one document to another."""
+
+from pegboard.sources.unfit import Unfit
 
 
-class Refused(Exception):
-    """Carries code and reason from where it was noticed to the operation's rejection."""
-
-    def __init__(self, code: str, reason: str) -> None:
-        super().__init__(reason)
-        self.code = code
-        self.reason = reason
-
-
-class BadReference(Refused):
+class BadReference(Unfit):
     """A `$ref` that leads nowhere, or where it may not lead."""
 
     code = "bad_reference"

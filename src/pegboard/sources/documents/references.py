@@ -5,9 +5,10 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from pegboard.errors import SourceError
-from pegboard.sources.documents.faults import BadReference, Refused, Unreadable
+from pegboard.sources.documents.faults import BadReference, Unreadable
 from pegboard.sources.documents.fetching import Fetcher
 from pegboard.sources.documents.parsing import Repair, parsed
+from pegboard.sources.unfit import Unfit
 
 MAX_DOCUMENTS = 500
 MAX_CHAIN = 50
@@ -58,12 +59,12 @@ class Library:
         beside: dict[str, object] = {}
         for _ in range(MAX_CHAIN):
             if not isinstance(value, dict):
-                raise Refused("bad_type", f"{what} is no object")
+                raise Unfit("bad_type", f"{what} is no object")
             if "$ref" not in value:
                 return Node({**value, **beside}, base)
             beside = {k: each for k, each in value.items() if k != "$ref"} | beside
             base, _, value = self.target(value["$ref"], base)
-        raise Refused("bad_reference", f"the $ref of {what} leads back to itself")
+        raise Unfit("bad_reference", f"the $ref of {what} leads back to itself")
 
     def _look_up(self, reference: str, base: str) -> Target:
         named, _, fragment = reference.partition("#")

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pegboard.model.content import ItemFile
-from pegboard.sources.tree import TEMPORARY, Tree, Unfit, content, printable
+from pegboard.sources.tree import TEMPORARY, Tree, content, printable
+from pegboard.sources.unfit import Unfit
 
 MOST_FILES = 200
 MOST_BYTES = 20_000_000

@@ -12,7 +12,7 @@ from pegboard.sources.python import docstring, signature, syntax
 from pegboard.sources.python.docstring import Docstring
 from pegboard.sources.python.module import python_module
 from pegboard.sources.python.signature import Function, Names
-from pegboard.sources.tree import Unfit
+from pegboard.sources.unfit import Unfit
 
 ENTRY = "run"
 MOST_METADATA = 64_000

@@ -21,21 +21,18 @@ from pegboard.sources.folder.bundle import (
     read_bundle,
 )
 from pegboard.sources.folder.layouts import (
-    LAYOUTS as LAYOUTS,
-)
-from pegboard.sources.folder.layouts import (
+    LAYOUTS,
     README,
     SCRIPTS,
+    SIDE,
     TOOLS,
     Layout,
     Place,
     Read,
     candidate_of,
 )
-from pegboard.sources.folder.layouts import (
-    SIDE as SIDE,
-)
-from pegboard.sources.tree import Tree, Unfit, Wanted, cause, printable
+from pegboard.sources.tree import Tree, Wanted, cause, printable
+from pegboard.sources.unfit import Unfit
 
 DEEPEST = 8
 """Folders in one another that can be categories."""

@@ -1,7 +1,6 @@
 """One operation of a document as the fields of a candidate."""
 
-from collections.abc import Mapping
-
+from pegboard.formats.shapes import mapping
 from pegboard.model.content import EMPTY, Json
 from pegboard.model.items import Kind, ToolType
 from pegboard.sources.lightapi import invocation
@@ -58,7 +57,10 @@ class Operations:
             "tool_type": _tool_type(operation).value,
             "input_schema": schema,
             "output_schema": self._output_schema(operation) or backed.get("output_schema", {}),
-            "executor": _mapping(backed, "executor") | self._executor(operation, name, schema),
+            "executor": {
+                **mapping(backed.get("executor")),
+                **self._executor(operation, name, schema),
+            },
             "examples": self._examples(operation),
             "author": self._document.owner,
             "source_protocol": PROTOCOL,
@@ -97,7 +99,7 @@ class Operations:
 
     def _input_schema(self, operation: Part, backed: Json) -> dict[str, object]:
         said = operation.part("input")
-        schema = self._schemas.read(said, "schema") or _mapping(backed, "input_schema")
+        schema = self._schemas.read(said, "schema") or dict(mapping(backed.get("input_schema")))
         if schema.setdefault("type", "object") != "object":
             reason = f"{said.place('schema')} describes no object; arguments are given by name"
             raise Refused("bad_schema", reason, (*said.path, "schema"))
@@ -118,7 +120,7 @@ class Operations:
         )
 
     def _executor(self, operation: Part, name: str, schema: Json) -> dict[str, object]:
-        made = invocation.executor(operation, _mapping(schema, "properties"), self._context)
+        made = invocation.executor(operation, mapping(schema.get("properties")), self._context)
         if made["protocol"] == "mcp":
             # No server that was added to the board has such a name: a document does not get to
             # call what somebody else has set up.
@@ -178,8 +180,3 @@ def _aliases(operation: Part, name: str) -> list[str]:
         operation.text("title"),
     )
     return [each for each in dict.fromkeys(named) if each and each != name]
-
-
-def _mapping(owner: Json, key: str) -> dict[str, object]:
-    found = owner.get(key)
-    return dict(found) if isinstance(found, Mapping) else {}

@@ -5,15 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pegboard.model.content import EMPTY, Json
+from pegboard.sources.unfit import Unfit
 
 
-class Refused(Exception):
+class Refused(Unfit):
     """Why a part of a document cannot be used, and where it stands."""
 
     def __init__(self, code: str, reason: str, path: tuple[str, ...] = ()) -> None:
-        super().__init__(reason)
-        self.code = code
-        self.reason = reason
+        super().__init__(code, reason)
         self.path = path
 
 

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping
 
-from pegboard.sources.documents.faults import Refused as BadReference
 from pegboard.sources.documents.references import Library, Target
 from pegboard.sources.lightapi.parts import Part, Refused
+from pegboard.sources.unfit import Unfit
 
 SHARED = ("components", "schemas")
 MAX_NODES = 2_000_000
@@ -38,7 +38,7 @@ class Schemas:
             return _Bundle(self, own if isinstance(own, Mapping) else {}).made(
                 node.value, node.place
             )
-        except BadReference as bad:
+        except Unfit as bad:
             raise Refused(bad.code, f"{owner.place(key)}: {bad.reason}", path) from bad
 
     def target(self, reference: str, base: str) -> Target:

@@ -2,29 +2,21 @@
 
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
+from pegboard.formats.shapes import text
 from pegboard.model.calls import Listing, ServerConfig
 from pegboard.model.content import Json
 from pegboard.model.items import Candidate, Finding, Kind, LeftOut, Rejection, ToolType, Unchanged
+from pegboard.sources.unfit import Unfit, is_writable
 
 PROTOCOL = "mcp"
 MAX_NAME = 200
 """A longer name is no name to list a tool by, and the gate would refuse it."""
 
 _NOT_THE_DEFINITION = ("_meta", "icons")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-"""What JSON can escape and UTF-8 cannot write."""
-
-
-class _Refused(Exception):
-    def __init__(self, code: str, reason: str) -> None:
-        super().__init__(reason)
-        self.code = code
-        self.reason = reason
 
 
 class McpSource:
@@ -67,10 +59,10 @@ class McpSource:
             digest = self._hash(tool)
             if repeated:
                 reason = "the server lists a tool of this name before it; it has to rename one"
-                raise _Refused("duplicate_id", reason)
+                raise Unfit("duplicate_id", reason)
             return Candidate(self._config.name, origin, digest, self._fields(_checked(tool)))
-        except _Refused as refused:
-            return Rejection(self._config.name, origin, digest, refused.code, refused.reason)
+        except Unfit as unfit:
+            return Rejection(self._config.name, origin, digest, unfit.code, unfit.reason)
 
     def _hash(self, tool: object) -> str:
         """Of the definition and of what else an item is made from, whatever the order of keys."""
@@ -81,14 +73,14 @@ class McpSource:
             text = json.dumps(made_from, sort_keys=True, default=_as_dict)
         except (TypeError, ValueError, RecursionError) as error:
             reason = "the tool is no JSON or nested too deeply; its server has to mend it"
-            raise _Refused("not_json", reason) from error
+            raise Unfit("not_json", reason) from error
         return hashlib.sha256(text.encode()).hexdigest()
 
     def _fields(self, tool: Json) -> dict[str, object]:
         server, name = self._config.name, tool["name"]
         annotations = tool.get("annotations")
         annotations = annotations if isinstance(annotations, Mapping) else {}
-        titles = [_text(tool.get("title")), _text(annotations.get("title"))]
+        titles = [text(tool.get("title")), text(annotations.get("title"))]
         aliases = [title for title in dict.fromkeys(titles) if title and title != name]
         description = tool.get("description")
         if not description or (isinstance(description, str) and not description.strip()):
@@ -113,23 +105,23 @@ class McpSource:
 
 def _checked(tool: object) -> Json:
     if not isinstance(tool, Mapping):
-        raise _Refused("bad_tool", "the entry is no object; its server has to mend it")
+        raise Unfit("bad_tool", "the entry is no object; its server has to mend it")
     if not _name(tool):
-        raise _Refused(
+        raise Unfit(
             "bad_name",
             f"the tool's name is missing, no text, or longer than {MAX_NAME} characters;"
             " its server has to give it one",
         )
     schema = tool.get("inputSchema")
     if schema is not None and not isinstance(schema, Mapping):
-        raise _Refused("bad_schema", "inputSchema is no object; its server has to mend it")
+        raise Unfit("bad_schema", "inputSchema is no object; its server has to mend it")
     return tool
 
 
 def _name(tool: object) -> str:
     """The name, or nothing if it has none that it could be listed by."""
-    name = _text(tool.get("name")) if isinstance(tool, Mapping) else ""
-    usable = name.strip() and len(name) <= MAX_NAME and not _SURROGATE.search(name)
+    name = text(tool.get("name")) if isinstance(tool, Mapping) else ""
+    usable = name.strip() and len(name) <= MAX_NAME and is_writable(name)
     return name if usable else ""
 
 
@@ -138,10 +130,6 @@ def _free(origin: str, taken: set[str]) -> str:
     while origin in taken:
         origin += "'"
     return origin
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _as_dict(value: object) -> object:

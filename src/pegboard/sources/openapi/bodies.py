@@ -7,13 +7,13 @@ an object is spread wherever that can be undone.
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from pegboard.sources.documents.faults import Refused
+from pegboard.formats.shapes import listed, mapping, text, texts
 from pegboard.sources.documents.references import Node
-from pegboard.sources.openapi.cleaning import Unfit, cleaned, json_value
+from pegboard.sources.openapi.cleaning import NoJson, cleaned, json_value
 from pegboard.sources.openapi.graph import Made, Schema
 from pegboard.sources.openapi.parameters import told_of
 from pegboard.sources.openapi.schemas import Schemas
-from pegboard.sources.openapi.shapes import listed, mapping, text, texts
+from pegboard.sources.unfit import Unfit
 
 BODY = "body"
 JSON = "application/json"
@@ -59,7 +59,7 @@ class Body(NamedTuple):
 def read(node: Node, schemas: Schemas) -> Body | None:
     content = node.value.get("content")
     if not isinstance(content, dict):
-        raise Refused("bad_body", "the request body has no content")
+        raise Unfit("bad_body", "the request body has no content")
     if not content:
         return None
     media_types = sorted(map(str, content), key=rank)
@@ -82,7 +82,7 @@ def _parts(schema: Made, schemas: Schemas, room: Iterator[int]) -> Parts | None:
         return None
     whole = [_own_parts(schema)]
     for branch in listed(schema.get("allOf")):
-        part = _parts(schemas.opened(mapping(branch)), schemas, room)
+        part = _parts(schemas.opened(dict(mapping(branch))), schemas, room)
         if part is None:
             return None
         whole.append(part)
@@ -159,6 +159,6 @@ def _encoding(value: object) -> Schema:
         said = {k: v for k, v in mapping(each).items() if k in _ENCODED}
         try:
             kept[cleaned(str(name))] = json_value(said, _ENCODING_DEPTH)
-        except Unfit:
+        except NoJson:
             continue
     return kept

@@ -4,19 +4,12 @@ import html
 import math
 import re
 
+from pegboard.formats.hidden_characters import HIDDEN
+
 MAX_TEXT = 50_000
 
-# The same characters as the gate refuses: where they come from is hardly ever more than a word
-# processor, and an operation is worth more than its zero-width spaces.
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
-    "\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb"
-    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff\ufdd0-\ufdef"
-    + "".join(
-        f"{chr(plane | 0xFFFE)}{chr(plane | 0xFFFF)}" for plane in range(0, 0x110000, 0x10000)
-    )
-    + "]"
-)
+# The gate refuses these. Where they come from is hardly ever more than a word processor, and an
+# operation is worth more than its zero-width spaces.
 _SEPARATOR = re.compile("[\u2028\u2029]")
 _INLINE = (
     "a|abbr|b|bdo|big|cite|del|dfn|em|font|i|img|ins|kbd|label|mark|q|s|samp|small|span|strike"
@@ -35,7 +28,7 @@ _SPACE_AT_END = re.compile(r"[ \t]+$", re.MULTILINE)
 _GAP = re.compile(r"\n{3,}")
 
 
-class Unfit(Exception):
+class NoJson(Exception):
     """A value that is no JSON, or too deep."""
 
 
@@ -43,7 +36,7 @@ def cleaned(text: str) -> str:
     """The text without hidden characters."""
     if text.isascii() and text.isprintable():
         return text
-    return _HIDDEN.sub("", _SEPARATOR.sub("\n", text))
+    return HIDDEN.sub("", _SEPARATOR.sub("\n", text))
 
 
 def one_line(text: str, most: int = 200) -> str:
@@ -74,7 +67,7 @@ def _unmarked(found: re.Match[str]) -> str:
 
 
 def json_value(value: object, depth: int) -> object:
-    """A copy that is JSON, with cleaned texts and at most so many levels. Raises `Unfit`."""
+    """A copy that is JSON, with cleaned texts and at most so many levels. Raises `NoJson`."""
     if isinstance(value, str):
         return cleaned(value)
     if value is None or isinstance(value, bool | int):
@@ -82,9 +75,9 @@ def json_value(value: object, depth: int) -> object:
     if isinstance(value, float) and math.isfinite(value):
         return value
     if depth <= 0:
-        raise Unfit
+        raise NoJson
     if isinstance(value, list):
         return [json_value(each, depth - 1) for each in value]
     if isinstance(value, dict):
         return {cleaned(str(k)): json_value(each, depth - 1) for k, each in value.items()}
-    raise Unfit
+    raise NoJson

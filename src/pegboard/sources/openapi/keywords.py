@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable
 from types import MappingProxyType
 
-from pegboard.sources.openapi.cleaning import Unfit, cleaned, json_value, one_line, prose
-from pegboard.sources.openapi.shapes import listed, texts
+from pegboard.formats.shapes import listed, texts
+from pegboard.sources.openapi.cleaning import NoJson, cleaned, json_value, one_line, prose
 
 MAX_DESCRIPTION = 10_000
 MAX_EXAMPLE = 200
@@ -98,7 +98,7 @@ def _choices(value: object) -> object:
         return None
     try:
         return json_value(value, VALUE_DEPTH)
-    except Unfit:
+    except NoJson:
         return None
 
 
@@ -114,7 +114,7 @@ def is_small(value: object, most: int) -> bool:
     try:
         json_value(value, VALUE_DEPTH)
         return len(json.dumps(value)) <= most
-    except (Unfit, ValueError):
+    except (NoJson, ValueError):
         return False
 
 

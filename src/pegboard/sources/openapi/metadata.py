@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from pegboard.formats.shapes import mapping, text, texts
 from pegboard.sources.openapi.cleaning import one_line, prose
-from pegboard.sources.openapi.shapes import mapping, text, texts
 
 MAX_ENTRIES = 50
 MAX_ENTRY = 500

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from pegboard.formats.shapes import listed, mapping, text
 from pegboard.model.items import Kind, ToolType
-from pegboard.sources.documents.faults import Refused
 from pegboard.sources.documents.references import Library, Node
 from pegboard.sources.openapi import (
     bodies,
@@ -20,7 +20,7 @@ from pegboard.sources.openapi.bundling import bundled
 from pegboard.sources.openapi.cleaning import one_line
 from pegboard.sources.openapi.graph import Schema
 from pegboard.sources.openapi.schemas import Schemas
-from pegboard.sources.openapi.shapes import listed, mapping, text
+from pegboard.sources.unfit import Unfit
 
 PROTOCOL = "openapi"
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
@@ -57,7 +57,7 @@ class Service:
             self.schemes = swagger.security_schemes(document)
 
     def fields(self, operation: Operation) -> dict[str, object]:
-        """Raises `Refused`."""
+        """Raises `Unfit`."""
         value = operation.node.value
         tags = metadata.tags(value)
         made: dict[str, object] = {
@@ -139,7 +139,7 @@ class Service:
         for code in good:
             try:
                 node = self.library.followed(found.get(code), place, f"response {code}")
-            except Refused:
+            except Unfit:
                 continue
             content = node.value.get("content")
             if self.old:
@@ -158,6 +158,6 @@ class Service:
             try:
                 made = self.answers.opened(self.answers.convert(schema, place))
                 return bundled(made, self.answers, MAX_OUTPUT) if isinstance(made, dict) else None
-            except Refused:
+            except Unfit:
                 return None
         return None

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from pegboard.sources.documents.faults import Refused
+from pegboard.formats.shapes import mapping, text
 from pegboard.sources.documents.references import Library, Node
 from pegboard.sources.openapi.cleaning import cleaned, json_value, prose
 from pegboard.sources.openapi.graph import Made, Schema
@@ -16,7 +16,7 @@ from pegboard.sources.openapi.keywords import (
     is_small,
 )
 from pegboard.sources.openapi.schemas import Schemas
-from pegboard.sources.openapi.shapes import mapping, text
+from pegboard.sources.unfit import Unfit
 
 PLACES = ("path", "query", "header", "cookie")
 _STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie": "form"}
@@ -43,14 +43,14 @@ def merged(library: Library, levels: Iterable[tuple[object, str]]) -> list[Node]
         if listed is None:
             continue
         if not isinstance(listed, list):
-            raise Refused("bad_type", "parameters is no list")
+            raise Unfit("bad_type", "parameters is no list")
         for number, each in enumerate(listed, 1):
             node = library.followed(each, base, f"parameter {number}")
             name, place = (cleaned(text(node.value.get(key))) for key in ("name", "in"))
             if place and (name or place == "body"):
                 found[name.lower() if place == "header" else name, place] = node
             elif node.value.get("required") is True:
-                raise Refused("bad_parameter", f"parameter {number} has no name or no 'in'")
+                raise Unfit("bad_parameter", f"parameter {number} has no name or no 'in'")
     return list(found.values())
 
 

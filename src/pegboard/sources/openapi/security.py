@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from pegboard.sources.documents.faults import Refused
+from pegboard.formats.shapes import listed, mapping, text, texts
 from pegboard.sources.documents.location import without_secrets
 from pegboard.sources.documents.references import Library
 from pegboard.sources.openapi.cleaning import one_line
-from pegboard.sources.openapi.shapes import listed, mapping, text, texts
+from pegboard.sources.unfit import Unfit
 
 _FLOWS = ("implicit", "password", "clientCredentials", "authorizationCode", "deviceAuthorization")
 _ADDRESSES = {
@@ -44,7 +44,7 @@ def _scheme(name: str, scopes: object, described: object, library: Library) -> S
         return made  # the document forgot to describe it; its name is better than nothing
     try:
         value = library.followed(described, library.place, f"the security scheme {name}").value
-    except Refused:
+    except Unfit:
         return made
     kind = value.get("type")
     made["type"] = one_line(text(kind)) or "unknown"

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from urllib.parse import urljoin, urlsplit
 
+from pegboard.formats.shapes import mapping
 from pegboard.sources.documents.fetching import is_address
 from pegboard.sources.documents.location import without_secrets
 from pegboard.sources.openapi.cleaning import one_line
-from pegboard.sources.openapi.shapes import mapping
 from pegboard.sources.secret_looks import names_secret
 
 MAX_ADDRESS = 2_000

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from pegboard.errors import SourceError
+from pegboard.formats.shapes import mapping, text
 from pegboard.model.items import (
     DEFAULT_NAMESPACE,
     Candidate,
@@ -14,13 +15,13 @@ from pegboard.model.items import (
     Rejection,
     Unchanged,
 )
-from pegboard.sources.documents.faults import Refused, Unreadable
+from pegboard.sources.documents.faults import Unreadable
 from pegboard.sources.documents.fetching import MAX_BYTES, SECONDS, Fetcher
 from pegboard.sources.documents.references import Library, Node
 from pegboard.sources.openapi import naming
 from pegboard.sources.openapi.cleaning import cleaned
 from pegboard.sources.openapi.operations import METHODS, Operation, Service
-from pegboard.sources.openapi.shapes import mapping, text
+from pegboard.sources.unfit import Unfit
 
 MAX_OPERATIONS = 50_000
 
@@ -86,8 +87,8 @@ class OpenApiSource:
         origin = operation.endpoint
         try:
             fields = service.fields(operation)
-        except Refused as refused:
-            return _refused(origin, refused)._replace(source=self._name)
+        except Unfit as unfit:
+            return _refused(origin, unfit)._replace(source=self._name)
         fields["id"] = f"{self._name}:{fields['category']}:{operation.name}"
         fields["namespace"] = self._namespace
         digest = hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
@@ -127,14 +128,14 @@ def _operations(
         if not path.startswith("/") or item is None:
             continue
         if path in seen:
-            again = Refused("duplicate_id", "another path is the same, but for what nobody sees")
+            again = Unfit("duplicate_id", "another path is the same, but for what nobody sees")
             yield _refused(f"{path} (again)", again)
             continue
         seen.add(path)
         try:
             node = library.followed(item, library.place, f"the path {path[:200]}")
-        except Refused as refused:
-            yield _refused(path, refused)
+        except Unfit as unfit:
+            yield _refused(path, unfit)
             continue
         for method in METHODS:
             if method in node.value:
@@ -144,11 +145,11 @@ def _operations(
 def _operation(method: str, path: str, item: Node) -> Operation | Rejection:
     value = item.value[method]
     if not isinstance(value, dict):
-        fault = Refused("bad_type", "the operation is no object")
+        fault = Unfit("bad_type", "the operation is no object")
         return _refused(f"{method.upper()} {path}", fault)
     name = text(value.get("operationId"))
     return Operation(method, path, name, Node(value, item.place), item)
 
 
-def _refused(origin: str, fault: Refused) -> Rejection:
+def _refused(origin: str, fault: Unfit) -> Rejection:
     return Rejection("", origin, "", fault.code, f"{fault.reason}; mend the document")

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
+from pegboard.formats.shapes import mapping, text, texts
 from pegboard.sources.documents.references import Node
-from pegboard.sources.openapi.shapes import mapping, text, texts
 
 _COLLECTIONS = {
     "csv": ("", False),
@@ -116,7 +116,7 @@ def security_schemes(document: Object) -> dict[str, object]:
     return {name: _scheme(mapping(each)) for name, each in found.items()}
 
 
-def _scheme(value: dict[str, object]) -> dict[str, object]:
+def _scheme(value: Object) -> Object:
     if value.get("type") == "basic":
         return {**value, "type": "http", "scheme": "basic"}
     if value.get("type") != "oauth2":

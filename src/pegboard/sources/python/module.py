@@ -3,7 +3,7 @@
 import ast
 
 from pegboard.sources.python import syntax
-from pegboard.sources.tree import Unfit
+from pegboard.sources.unfit import Unfit
 
 
 def python_module(content: bytes) -> ast.Module:

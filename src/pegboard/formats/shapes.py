@@ -1,15 +1,13 @@
-"""Values of what is stored with a tool as what they should be, or as nothing if they are not."""
+"""Values that somebody else wrote as what they should be, or as nothing if they are not."""
 
 from collections.abc import Mapping
 
-from pegboard.model.content import EMPTY, Json
+
+def mapping(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, Mapping) else {}
 
 
-def mapping(value: object) -> Json:
-    return value if isinstance(value, Mapping) else EMPTY
-
-
-def mappings(value: object) -> list[Json]:
+def mappings(value: object) -> list[Mapping[str, object]]:
     """Those entries of a list that are objects."""
     return [each for each in listed(value) if isinstance(each, Mapping)]
 
@@ -23,4 +21,5 @@ def text(value: object) -> str:
 
 
 def texts(value: object) -> list[str]:
+    """Those entries of a list that are texts."""
     return [each for each in listed(value) if isinstance(each, str)]
