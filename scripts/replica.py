@@ -1,4 +1,4 @@
-"""Start a PostgreSQL and a streaming replica of it here, and prove what docs/explanation/scale.md says of them.
+"""Start a PostgreSQL and a replica of it here, and prove what docs/explanation/scale.md says.
 
     python scripts/replica.py
 

@@ -1,4 +1,4 @@
-"""A streaming replica, as docs/explanation/scale.md has it; and that any table can be spread by its tenant."""
+"""A replica, as docs/explanation/scale.md has it; and that a table can be spread by its tenant."""
 
 from types import SimpleNamespace
 
