@@ -210,6 +210,16 @@ def test_references_stay_at_the_origin(server):
         assert other.asked == []
 
 
+@pytest.mark.parametrize(
+    "other", ["http://a.test:443/x", "https://a.test:80/x", "http://a.test:8/x"]
+)
+def test_another_port_is_another_origin_also_where_it_is_usual_for_another_scheme(other):
+    plain = f"{other.partition(':')[0]}://a.test"
+    assert fetching._origin(f"{plain}/x") == plain
+    assert fetching._origin(f"{plain}:{fetching._PORTS[plain.partition(':')[0]]}/x") == plain
+    assert fetching._origin(other) != plain
+
+
 def test_headers_are_looked_up_and_go_only_where_they_are_meant_to(server):
     with serving() as other:
         other.put("/api.json", SIMPLE)

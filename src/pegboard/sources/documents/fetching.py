@@ -21,6 +21,7 @@ SECONDS = 60.0
 MOST_SECONDS = 10
 """All documents together may take so many times as long as one."""
 MAX_REDIRECTS = 5
+_PORTS = {"http": 80, "https": 443}
 _GZIP = b"\x1f\x8b"
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
@@ -238,7 +239,7 @@ def _origin(address: str) -> str:
     """Scheme, host and port; nothing if it is no address."""
     try:
         parts = urlsplit(address)
-        port = f":{parts.port}" if parts.port not in (None, 80, 443) else ""
+        port = "" if parts.port in (None, _PORTS.get(parts.scheme)) else f":{parts.port}"
     except ValueError:
         return ""
     return f"{parts.scheme}://{parts.hostname or ''}{port}"
