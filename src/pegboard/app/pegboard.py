@@ -23,7 +23,7 @@ from pegboard.config.loading import load
 from pegboard.config.parts import embedders, find_settings, sealing_of
 from pegboard.config.places import Located, Tier, allowed_file, keyring_folder, user_config_file
 from pegboard.config.settings import Settings
-from pegboard.errors import BoardReadOnly, KeyUnusable
+from pegboard.errors import BoardMissing, BoardReadOnly, KeyUnusable
 from pegboard.model.answers import Answer, Hit
 from pegboard.model.calls import OWNER, Asker, Caller, CallResult, CensusLine, OnChange, OnProgress
 from pegboard.model.content import Json
@@ -141,7 +141,10 @@ class Pegboard(Upkeep):
     def at(cls, place: Located, *, create: bool = False) -> Self:
         """The board at this place, with the settings that hold there."""
         blobs = open_blobs(place.blobs, os.environ)
-        store = open_store(place.board, create=create, blobs=blobs)
+        try:
+            store = open_store(place.board, create=create, blobs=blobs)
+        except BoardMissing as error:
+            raise BoardMissing(error.message, place.how_to_make_it) from error
         return cls(store, place.settings, place)
 
     @property

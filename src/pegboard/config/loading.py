@@ -1,6 +1,7 @@
 """Settings: defaults < user file < project `pegboard.toml` < environment < flags. Read once."""
 
 import math
+import shlex
 import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
@@ -132,9 +133,11 @@ def _document(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}") from error
+        hint = "mend that line; to begin anew, move the file away: pegboard init writes another"
+        raise ConfigError(f"{path} is not valid TOML: {error}", hint) from error
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+        hint = "see that you may read it: ls -l " + shlex.quote(str(path))
+        raise ConfigError(f"{path} cannot be read: {error.strerror}", hint) from error
 
 
 def _take_servers(document: dict[str, Any], path: Path) -> list[Declared]:

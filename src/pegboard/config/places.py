@@ -1,5 +1,6 @@
 """The place that settings are for, and where a person keeps what is his own."""
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -68,6 +69,18 @@ class Located:
     def ground(self) -> Path | None:
         """The project whose files tools may ask for: the board's, wherever this was started."""
         return self.project if self.shared else self._boards_project or self.project
+
+    @property
+    def how_to_make_it(self) -> str:
+        """What to do where there is no board."""
+        if self.settings.board:
+            return f"make one with: pegboard init --board {shlex.quote(self.settings.board)}"
+        if self.project:
+            return "make one with: pegboard init, or from what the project has: pegboard rebuild"
+        return (
+            f"no {PROJECT_FILE} is here or above: go to your project's folder, name a board with "
+            "--board, or make this folder a project: pegboard init"
+        )
 
     @property
     def _boards_project(self) -> Path | None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pegboard.errors import ItemAmbiguous, ItemHeld, ItemNotFound
 from pegboard.model.items import DEFAULT_NAMESPACE, Entry, Filters, ItemId
 from pegboard.ports.store import Store
+from pegboard.text import words
 
 
 def describe(
@@ -28,8 +29,9 @@ def describe(
     candidates = exact or found
     if not candidates:
         _tell_if_held(store, name, within)
+        asked = " ".join(words(name[:200])) or "..."
         raise ItemNotFound(
-            f"there is no item {name!r} on this board", "look for it: pegboard search"
+            f"there is no item {name!r} on this board", f'look for it: pegboard search "{asked}"'
         )
     if len(candidates) > 1:
         mixed = len({entry.item.namespace for entry in candidates}) > 1

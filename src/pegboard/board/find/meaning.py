@@ -109,7 +109,8 @@ class Meaning:
         try:
             meant = self._waited(self._begun.result)
         except EmbeddingError as error:
-            self.notices.append(f"searched by words only: {error.message}")
+            next_step = f"; {error.hint}" if error.hint else ""
+            self.notices.append(f"searched by words only: {error.message}{next_step}")
             return None
         except TimeoutError:
             self._give_up()

@@ -363,6 +363,8 @@ class Session:
             said = ""
         elif isinstance(error, MCPError):
             said = f"it refused: {said}"
+        elif said == "All connection attempts failed":
+            said = f"nothing answers at {self.config.url}"
         return self._unavailable(self._because(said), _BY_HAND)
 
     def _because(self, reason: str) -> str:
