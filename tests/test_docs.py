@@ -1,12 +1,10 @@
 """What is written for users agrees with the code."""
 
 import re
-import shlex
 from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
 
 from pegboard.cli.main import cli
 from pegboard.config.loading import env_name, known_settings
@@ -15,7 +13,6 @@ from pegboard.errors import EXIT_CODES, EXIT_INTERRUPTED
 ROOT = Path(__file__).parent.parent
 COMMANDS = (ROOT / "docs" / "reference" / "commands.md").read_text("utf-8")
 SETTINGS = (ROOT / "docs" / "reference" / "settings.md").read_text("utf-8")
-README = (ROOT / "README.md").read_text("utf-8")
 
 
 EVERYWHERE = ("board", "gateway", "token_file", "as_json")
@@ -103,28 +100,3 @@ def test_every_page_is_in_the_index():
     for page in (ROOT / "docs").rglob("*.md"):
         name = page.relative_to(ROOT / "docs").as_posix()
         assert name == "README.md" or name.startswith("decisions/") or f"]({name})" in index, name
-
-
-def transcripts() -> list[tuple[str, list[str]]]:
-    """Each `pegboard search` that the README shows, with the ids it shows below it."""
-    found: list[tuple[str, list[str]]] = []
-    for line in README.splitlines():
-        if line.startswith("$ pegboard search"):
-            found.append((line.removeprefix("$ pegboard "), []))
-        elif found and (shown := re.match(r" *\d+\. (\S+) ", line)):
-            found[-1][1].append(shown.group(1))
-        elif line.startswith(("```", "$")):
-            found.append(("", []))
-    return [(command, ids) for command, ids in found if command]
-
-
-def test_the_searches_in_the_readme_find_what_it_shows(tmp_path):
-    shown = transcripts()
-    assert len(shown) >= 2
-    board = ["--board", str(tmp_path / "board.db")]
-    runner = CliRunner()
-    for command in (["init"], ["add", "folder", str(ROOT / "demo")], ["sync"]):
-        assert runner.invoke(cli, [*command, *board]).exit_code == 0
-    for command, ids in shown:
-        result = runner.invoke(cli, [*shlex.split(command), *board])
-        assert re.findall(r"^ *\d+\. (\S+) ", result.stdout, re.MULTILINE) == ids, command
