@@ -17,6 +17,12 @@ BOUND = 120.0
 NEAR = 0.05
 """Other processors round otherwise: by so much a score may differ from the one that is shown."""
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+COMMAND = re.compile(
+    r"^\$ (?P<text>(?:.*\\\n)*(?:.*<<'(?P<end>\w+)'\n(?s:.*?)^(?P=end)$|.*))\n"
+    r"(?P<output>(?:(?!\$ ).*\n)*)",
+    re.MULTILINE,
+)
+"""With the lines that it goes on with, and those of a file that it writes."""
 OWN_VARIABLES = ("LANG", "TZ", "http_proxy", "https_proxy", "no_proxy")
 
 
@@ -29,9 +35,9 @@ def shown(page: str) -> list[Shown]:
     """Each command after a `$` in a fenced block, with the lines below it."""
     found = []
     for language, block in FENCED.findall(page):
-        for part in () if language else re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, output = part.replace("\\\n", "").partition("\n")
-            found.append(Shown(command, output.strip("\n")))
+        for command in () if language else COMMAND.finditer(block):
+            text = command["text"].replace("\\\n", "")
+            found.append(Shown(text, command["output"].strip("\n")))
     return found
 
 
