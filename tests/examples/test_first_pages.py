@@ -1,7 +1,6 @@
 """What the README and the first tutorial show is what comes."""
 
 import pytest
-
 from transcripts import ROOT, Shown, Terminal, differ, shown
 
 README = (ROOT / "README.md").read_text("utf-8")
