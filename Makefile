@@ -94,6 +94,21 @@ $(VENV)/bench: $(VENV)/dev $(PARTS)/typescript/done
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@touch $@
 
+# Other programs that find tools, to compare Pegboard with: each has an environment of its own, for their
+# packages clash. freeact names no newest version of mcp, but was written for the first.
+PEERS := build/peers
+PEER_freeact := freeact==0.9.1 mcp==1.30.0 pysqlite3-binary==0.5.4.post2
+PEER_fastmcp := fastmcp==4.1.2
+PEER_chroma := chromadb==1.5.9
+.PHONY: peers
+
+$(PEERS)/%/done: Makefile
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(PEER_$*)
+	@touch $@
+
+peers: $(PEERS)/freeact/done $(PEERS)/fastmcp/done $(PEERS)/chroma/done ## install what the benchmarks compare Pegboard with
+
 # Boards are kept here, so that benchmarks share them and a stopped run goes on where it was.
 KEEP ?= build/boards
 SIZES ?= 1000,10000,100000,1000000
@@ -126,6 +141,7 @@ bench: $(VENV)/bench ## measure quality and speed; DATA=folder with retrieval/, 
 	PYTHONPATH=scripts $(BIN)/python benchmarks/tiers.py --data $(DATA) --keep $(KEEP)
 	PYTHONPATH=scripts $(BIN)/python benchmarks/postgres_scale.py --data $(DATA)
 	PYTHONPATH=scripts $(BIN)/python benchmarks/postgres_workers.py
+	$(MAKE) peers && $(BIN)/python benchmarks/peers/compare.py --data $(DATA) --keep $(KEEP)
 	$(BIN)/python benchmarks/table.py
 
 model: ## build the packaged model anew, from verified originals (downloads torch)

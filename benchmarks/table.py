@@ -388,6 +388,63 @@ def random_requests(result: Result) -> list[str]:
     return [*lines, "", *checks(result)]
 
 
+def peers(result: Result) -> list[str]:
+    ours, *others = result["mean of the sets"]
+    known = [f"{name} {result['versions'][name]}" for name in others]
+    lines = [
+        f"{', '.join(known)}; at most {result['queries at most']} queries a set, indexed "
+        f"{result['indexed, times']} times.",
+        "",
+    ]
+    rows = [
+        [name, row["tools"], row["queries"], *peer_quality(row["peers"])]
+        for name, row in result["sets"].items()
+    ]
+    rows.append(["mean of the sets", "", "", *peer_quality(result["mean of the sets"])])
+    lines += [*table(["set", "tools", "queries", ours, *others], rows), ""]
+    lines += [ahead(result["sets"], ours), ""]
+    boards = result["sets"] | {
+        f"{int(size):,} of `scale/`": row for size, row in result["sizes"].items()
+    }
+    for figures, head in PEER_RATIOS.items():
+        rows = [
+            [name, row["tools"], *peer_ratios(row["peers"], ours, figures)]
+            for name, row in boards.items()
+        ]
+        lines += [*table([head, "tools", *others], rows), ""]
+    return lines[:-1]
+
+
+def peer_quality(found: Result) -> list[str]:
+    return [" / ".join(three(each, KINDS)) for each in found.values()]
+
+
+def peer_ratios(found: Result, ours: str, figures: tuple[str, ...]) -> list[str]:
+    return [
+        " / ".join(f"{each[figure] / found[ours][figure]:.2f}" for figure in figures)
+        for name, each in found.items()
+        if name != ours
+    ]
+
+
+def ahead(sets: dict[str, Result], ours: str) -> str:
+    told = [
+        f"{peer} on {name} in {figure} ({each[figure]:.3f} against {mine[figure]:.3f})"
+        for name, row in sets.items()
+        for mine in [row["peers"][ours]]
+        for peer, each in row["peers"].items()
+        for figure in KINDS
+        if each[figure] > mine[figure]
+    ]
+    return f"Ahead of {ours}: {'; '.join(told) or 'none, in any of these figures'}."
+
+
+PEER_RATIOS = {
+    ("search, ms", "search, ms of the processor"): "search: time / processor time",
+    ("indexing, ms", "disk, bytes", "memory, bytes"): "indexing time / disk / memory",
+}
+
+
 OPENAPI_FIGURES = (
     "ms an operation, without embedding",
     "ms an operation, embedding",
@@ -419,6 +476,7 @@ TABLES: dict[str, Callable[[Result], list[str]]] = {
     "openapi_ingest": openapi_ingest,
     "typed_clients": typed_clients,
     "context_cost": context_cost,
+    "peers": peers,
 }
 
 
