@@ -392,8 +392,8 @@ def peers(result: Result) -> list[str]:
     ours, *others = result["mean of the sets"]
     known = [f"{name} {result['versions'][name]}" for name in others]
     lines = [
-        f"{', '.join(known)}; at most {result['queries at most']} queries a set, indexed "
-        f"{result['indexed, times']} times.",
+        f"{', '.join(known)}; at most {result['queries at most']} queries a set; runs of indexing: "
+        f"{result['indexed, times']}.",
         "",
     ]
     rows = [
