@@ -34,9 +34,7 @@ class FastmcpPeer:
         self.search("first", "")
 
     def open(self, folder: Path, tools: Path) -> None:
-        self._tools = read_tools(tools)
-        for place, tool in enumerate(self._tools):
-            self._tools[place] = tool._replace(text="", vector="")
+        self._tools = [tool._replace(text="", vector="") for tool in read_tools(tools)]
         self.index(folder)
         self._tools = ()
 

@@ -76,7 +76,7 @@ def serve(made: Callable[[], Peer]) -> None:
     for request in wire.requests():
         match request:
             case {"do": "prepare", "tools": tools, "catalogue": catalogue, "folder": folder}:
-                peer.prepare(read_tools(Path(tools)), Path(catalogue), Path(folder), wire)
+                peer.prepare(list(read_tools(Path(tools))), Path(catalogue), Path(folder), wire)
                 wire.say({"version": peer.version})
             case {"do": "index", "folder": folder}:
                 began = time.perf_counter()
@@ -98,9 +98,9 @@ def serve(made: Callable[[], Peer]) -> None:
                 raise SystemExit(f"a request that is not known: {request}")
 
 
-def read_tools(path: Path) -> list[Tool]:
+def read_tools(path: Path) -> Iterator[Tool]:
     with path.open(encoding="utf-8") as lines:
-        return [Tool(**json.loads(line)) for line in lines]
+        yield from (Tool(**json.loads(line)) for line in lines)
 
 
 def packed(vector: bytes) -> str:
