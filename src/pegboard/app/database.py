@@ -1,6 +1,7 @@
-"""A board's database: brought to today's schema, looked at, and filled from one of old."""
+"""A board's database: brought to today's schema, copied, looked at, and filled from one of old."""
 
 import threading
+from pathlib import Path
 from typing import NamedTuple
 
 import psycopg
@@ -9,7 +10,7 @@ from pegboard.app.pegboard import Pegboard, located
 from pegboard.board.migrate.migrating import Migrating, MigrationReport
 from pegboard.board.migrate.rows import SOURCE
 from pegboard.board.migrate.vectors import Vouched
-from pegboard.errors import BoardError, BoardTooNew, ModelUnavailable, UsageError
+from pegboard.errors import BoardError, ModelUnavailable, UsageError
 from pegboard.gate.admission import NAMESPACE_RULE, admit, is_namespace
 from pegboard.model.items import DEFAULT_NAMESPACE, Fingerprint
 from pegboard.ports.stages import Progress, quiet
@@ -20,6 +21,8 @@ from pegboard.store.postgres.kiwi_reading import reading
 from pegboard.store.postgres.opening import upgrade as apply_missing
 from pegboard.store.postgres.store import PostgresStore
 from pegboard.store.postgres.telling import shown
+from pegboard.store.queries import too_new
+from pegboard.store.sqlite.copying import copy_board
 
 ONLY_POSTGRES = "this is about boards in PostgreSQL, and {place} is a file"
 NAME_ONE = "name one with --board postgresql://user@host/database"
@@ -48,10 +51,7 @@ def upgrade(board: str | None) -> Upgraded:
         raise
     found = inspect(place, told)
     if found.schema > found.known:
-        raise BoardTooNew(
-            f"{told} has schema {found.schema}, this Pegboard knows {found.known}",
-            "upgrade Pegboard: pip install --upgrade pegboard",
-        )
+        raise too_new(told, found.schema, found.known)
     return Upgraded(told, found.schema, applied)
 
 
@@ -61,6 +61,31 @@ def _in_the_way(place: str, error: psycopg.Error) -> BoardError:
         "give the board a schema of its own, with ?options=-csearch_path%3Dpegboard,public in its "
         "address, or move the others: ALTER TABLE ... SET SCHEMA kiwi; see docs/how-to/kiwi.md",
     )
+
+
+class BackedUp(NamedTuple):
+    board: str
+    copy: str
+    schema: int
+    bytes: int
+    files: int
+    """Large files that were copied with it, into the folder beside the copy."""
+    elsewhere: int
+    """Large files that stay at `blobs.place`, and need a backup of their own."""
+    lost: tuple[str, ...]
+    """Large files that were missing or damaged before."""
+
+
+def backup(board: str | None, target: Path) -> BackedUp:
+    """Copy a board in a file, as it is at one moment, to a file that is a board itself."""
+    place = located(board=board)
+    if isinstance(place.board, str):
+        raise UsageError(
+            f"{shown(place.board)} is in PostgreSQL, which has its own way",
+            f"pg_dump --format=custom --file={target} ADDRESS; see docs/operate.md",
+        )
+    done = copy_board(place.board, target, with_files=not place.blobs.place)
+    return BackedUp(str(place.board), str(target), *done)
 
 
 def status(board: str | None) -> DatabaseStatus:

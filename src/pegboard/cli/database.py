@@ -1,7 +1,8 @@
-"""Commands for boards in PostgreSQL: db upgrade, db status, db import-kiwi."""
+"""Commands for the database of a board: db upgrade, backup, status, import-kiwi."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -21,7 +22,7 @@ LARGEST = 12
 
 @click.group()
 def db() -> None:
-    """Upgrade a board in PostgreSQL, look at it, or fill it from an old registry."""
+    """Back a board up, upgrade it, look at it, or fill it from an old registry."""
 
 
 @db.command()
@@ -39,6 +40,30 @@ def upgrade(board: str | None, as_json: bool) -> None:
         for name in done.applied:
             click.echo(f"applied {name}")
         click.echo(f"{done.board} has schema {done.schema}, the newest")
+
+
+@db.command()
+@click.argument("target", metavar="FILE", type=click.Path(path_type=Path))
+@command_options
+def backup(target: Path, board: str | None, as_json: bool) -> None:
+    """Copy a board in a file to another file, while others go on using it.
+
+    The copy is a board: search it with --board FILE. Large files go into FILE-files beside it. The
+    same command brings it back to where the board was. For PostgreSQL there is pg_dump.
+    """
+    from pegboard.app import database
+
+    done = database.backup(board, target)
+    if as_json:
+        render.print_json(done)
+    else:
+        files = f", {done.files} large files" if done.files else ""
+        click.echo(f"copied {done.board} to {done.copy}")
+        click.echo(f"schema {done.schema}, {_size(done.bytes)}{files}")
+    if done.elsewhere:
+        notice(f"{done.elsewhere} large files stay at blobs.place: back them up now, after this")
+    for key in done.lost:
+        notice(f"the large file {key} was missing or damaged before; see pegboard doctor")
 
 
 @db.command()

@@ -7,6 +7,8 @@ import re
 from functools import cache
 from pathlib import Path
 
+from pegboard.errors import BoardTooNew
+
 SQL = Path(__file__).with_name("sql")
 _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 _INCLUDE = re.compile(r"^ *-- include: (\w+)$", re.MULTILINE)
@@ -35,3 +37,11 @@ def migrations(dialect: str) -> list[tuple[int, str, str]]:
     """Number, name and text of each migration, in order."""
     paths = sorted((SQL / dialect / "migrations").glob("*.sql"))
     return [(int(path.name[:4]), path.stem, path.read_text("utf-8")) for path in paths]
+
+
+def too_new(place: object, applied: int, known: int) -> BoardTooNew:
+    return BoardTooNew(
+        f"{place} has schema {applied}, this Pegboard knows {known}",
+        "upgrade Pegboard: pip install --upgrade pegboard; or go back to the backup that was made "
+        "before the board was upgraded (docs/operate.md)",
+    )

@@ -39,7 +39,7 @@ class FolderBlobs:
             except BaseException:
                 part.unlink(missing_ok=True)
                 raise
-            _settle(path.parent)
+            settle(path.parent)
 
     def get(self, key: str) -> bytes | None:
         with self._told():
@@ -82,7 +82,7 @@ class FolderBlobs:
         missing = [each for each in (folder, *folder.parents) if not each.exists()]
         folder.mkdir(parents=True, exist_ok=True)
         for each in missing:
-            _settle(each.parent)
+            settle(each.parent)
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -106,7 +106,7 @@ class FolderBlobs:
             ) from error
 
 
-def _settle(folder: Path) -> None:
+def settle(folder: Path) -> None:
     """Make sure that names in it outlive a power cut; Windows sees to that by itself."""
     if os.name == "nt":
         return

@@ -4,10 +4,10 @@ import psycopg
 from psycopg import Connection, errors
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from pegboard.errors import BoardError, BoardMissing, BoardTooNew, ConfigError
+from pegboard.errors import BoardError, BoardMissing, ConfigError
 from pegboard.store.postgres import vector, wire
 from pegboard.store.postgres.telling import told
-from pegboard.store.queries import load, migrations
+from pegboard.store.queries import load, migrations, too_new
 
 SQL = load("postgres", "opening")
 
@@ -51,10 +51,7 @@ def prepare(url: str, place: str, *, create: bool) -> None:
     with psycopg.connect(conninfo(url), autocommit=True) as connection:
         applied, known = schema_number(connection), migrations("postgres")[-1][0]
     if applied > known:
-        raise BoardTooNew(
-            f"{place} has schema {applied}, this Pegboard knows {known}",
-            "upgrade Pegboard: pip install --upgrade pegboard",
-        )
+        raise too_new(place, applied, known)
     if applied < known and create:
         upgrade(url, place)
     elif applied == 0:

@@ -10,8 +10,12 @@ from typing import Any
 
 import apsw
 
-from pegboard.errors import BoardCorrupt, BoardMissing
-from pegboard.store.sqlite.opening import open_connection, prepare, schema_number
+from pegboard.store.sqlite.opening import (
+    open_connection,
+    prepare,
+    refuse_nothing,
+    schema_number,
+)
 from pegboard.store.sqlite.telling import read_only_error, told
 
 Value = int | float | str | bytes | None
@@ -32,15 +36,8 @@ class Database:
         with told(path):
             if create:
                 path.parent.mkdir(parents=True, exist_ok=True)
-            elif not path.exists():
-                raise BoardMissing(
-                    f"there is no board at {path}",
-                    "make one with: pegboard init, or from what the project has: pegboard rebuild",
-                )
-            elif path.stat().st_size == 0:
-                raise BoardCorrupt(
-                    f"{path} is empty", "make it anew from what the project has: pegboard rebuild"
-                )
+            else:
+                refuse_nothing(path)
             prepare(self.connection(create=create), path, busy_seconds)
 
     @property

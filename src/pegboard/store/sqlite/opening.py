@@ -6,8 +6,13 @@ from pathlib import Path
 
 import apsw
 
-from pegboard.errors import BoardCorrupt, BoardError, BoardReadOnly, BoardTooNew
-from pegboard.store.queries import migrations
+from pegboard.errors import (
+    BoardCorrupt,
+    BoardError,
+    BoardMissing,
+    BoardReadOnly,
+)
+from pegboard.store.queries import migrations, too_new
 from pegboard.store.sqlite.filled_in import fill_in
 from pegboard.store.sqlite.telling import read_only_error
 
@@ -17,6 +22,19 @@ PRAGMA foreign_keys = ON;
 PRAGMA synchronous = NORMAL; -- with WAL, safe against anything but a power cut
 PRAGMA cache_size = -65536; -- KiB: the vectors of some 40,000 items stay in memory
 """
+
+
+def refuse_nothing(path: Path) -> None:
+    """Only a file with something in it can be a board."""
+    if not path.exists():
+        raise BoardMissing(
+            f"there is no board at {path}",
+            "make one with: pegboard init, or from what the project has: pegboard rebuild",
+        )
+    if path.stat().st_size == 0:
+        raise BoardCorrupt(
+            f"{path} is empty", "make it anew from what the project has: pegboard rebuild"
+        )
 
 
 def open_connection(path: Path, busy_seconds: float, *, create: bool) -> apsw.Connection:
@@ -59,25 +77,28 @@ def _open_as_it_stands(path: Path) -> apsw.Connection:
 
 def prepare(connection: apsw.Connection, path: Path, busy_seconds: float) -> None:
     """Make sure that this is a board, and one with today's schema."""
+    known = migrations("sqlite")[-1][0]
+    if recognised(connection, path) == known:
+        return
+    if connection.readonly("main"):
+        raise read_only_error(path)
+    _use_wal(connection, busy_seconds)
+    _migrate(connection)
+
+
+def recognised(connection: apsw.Connection, path: Path) -> int:
+    """The number of its schema, if this is a board that can be read here, or an empty file."""
     identity, tables = _identity(connection)
     if identity != APPLICATION_ID and tables:
         raise BoardCorrupt(
             f"{path} is a SQLite database, but not a Pegboard board",
             "give another file with --board",
         )
-    known = migrations("sqlite")
+    known = migrations("sqlite")[-1][0]
     applied = schema_number(connection)
-    if applied > known[-1][0]:
-        raise BoardTooNew(
-            f"{path} has schema {applied}, this Pegboard knows {known[-1][0]}",
-            "upgrade Pegboard: pip install --upgrade pegboard",
-        )
-    if applied == known[-1][0]:
-        return
-    if connection.readonly("main"):
-        raise read_only_error(path)
-    _use_wal(connection, busy_seconds)
-    _migrate(connection)
+    if applied > known:
+        raise too_new(path, applied, known)
+    return applied
 
 
 def _identity(connection: apsw.Connection) -> tuple[int, int]:

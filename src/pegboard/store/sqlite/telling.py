@@ -38,7 +38,8 @@ def told(path: Path) -> Iterator[None]:
     except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
         raise BoardCorrupt(
             f"{path} is damaged or not a board ({error})",
-            "keep a copy, then make it anew from what the project has: pegboard rebuild",
+            "keep a copy; then restore a backup, or make it anew from what the project has: "
+            "pegboard rebuild",
         ) from error
     except apsw.AuthError as error:
         raise NotAllowed("that part of the board is not to be read from here") from error

@@ -10,3 +10,8 @@ ORDER BY sha256, storage_key;
 -- name: in_use
 SELECT DISTINCT storage_key FROM version_files
 WHERE storage_key IS NOT NULL AND storage_key IN (SELECT value FROM json_each(:keys));
+
+-- name: large
+-- Every large file, by its hash and where it lies. For boards of every schema.
+SELECT DISTINCT sha256, storage_key FROM version_files WHERE storage_key IS NOT NULL
+ORDER BY storage_key;
