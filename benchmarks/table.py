@@ -29,6 +29,8 @@ def main() -> None:
     if "serve_load" in found:
         page = HERE.parent / "docs" / "how-to" / "serve.md"
         fill(page, "serve_load", ["", *served_rows(found["serve_load"]), ""])
+    if found.keys() >= CAPACITY:
+        fill(HERE.parent / "docs" / "operate.md", "capacity", ["", *capacity(found), ""])
     fill(HERE.parent / "README.md", "summary", summary(found))
 
 
@@ -341,6 +343,51 @@ def postgres_scale(result: Result) -> list[str]:
     head += ["disk, bytes an item", "build, ms an item"]
     lines = [commit(result), "", *table(head, rows)]
     return [*lines, "", *checks(result)] if result["checks"] else lines
+
+
+def capacity(found: dict[str, Result]) -> list[str]:
+    """What a board of so many items takes: sizes, and times as ratios within one run."""
+    file, server = found["growth"]["sizes"], found["postgres_scale"]["sizes"]
+    rows = [
+        [
+            f"{int(size):,}",
+            f"{row['search / embedding']['p50']:.2f}",
+            f"{row['memory, MiB']:.0f} MiB",
+            megabytes(row, int(size)),
+            *in_postgres(server.get(size), int(size)),
+        ]
+        for size, row in file.items()
+    ]
+    head = ["items", "file: search / embedding its query, p50", "memory", "disk"]
+    head += ["PostgreSQL: search / its vector index alone, p50", "disk", "recall@10"]
+    load, workers = found["serve_load"], found["postgres_workers"]
+    served = load["checks"]["searches a second / in process"]["found"]
+    spent = load["checks"]["processor time of a search / in process"]["found"]
+    four = workers["checks"]["one worker / four workers, time"]["found"]
+    more = [
+        [
+            f"searches a second at a gateway, {load['clients']} clients / in process",
+            f"{served:.2f}",
+        ],
+        ["processor time of a search there / in process", f"{spent:.2f}"],
+        [f"{workers['tasks']:,} texts: time of one worker / of four", f"{four:.2f}"],
+    ]
+    told = "; ".join(f"{name} at {found[name]['commit']}" for name in sorted(CAPACITY))
+    return [*table(head, rows), "", *table(["", ""], more), "", f"Measured: {told}."]
+
+
+def megabytes(row: Result, items: int) -> str:
+    return f"{row['disk, bytes an item'] * items / 1e6:,.0f} MB"
+
+
+def in_postgres(row: Result | None, items: int) -> list[str]:
+    if row is None:
+        return ["not measured", "", ""]
+    ratio, recall = row["search / HNSW alone"]["p50"], row["recall@10"]["whole board"]
+    return [f"{ratio:.2f}", megabytes(row, items), f"{recall:.3f}"]
+
+
+CAPACITY = {"growth", "postgres_scale", "serve_load", "postgres_workers"}
 
 
 def openapi_ingest(result: Result) -> list[str]:

@@ -131,7 +131,9 @@ def test_the_sandbox_works_without_new_privileges():
     assert done.stdout == "True True\n", done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", ["RestrictNamespaces", "ProtectKernelTunables", "PrivateUsers"])
+@pytest.mark.parametrize(
+    "name", ["RestrictNamespaces", "ProtectKernelTunables", "ProtectHostname", "PrivateUsers"]
+)
 def test_the_gateway_keeps_what_the_sandbox_is_made_of(name):
     assert name not in settings(GATEWAY)
     assert name in settings(WORKER), "the worker runs no tools, and needs none of it"
