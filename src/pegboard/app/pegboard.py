@@ -28,13 +28,13 @@ from pegboard.model.answers import Answer, Hit
 from pegboard.model.calls import OWNER, Asker, Caller, CallResult, CensusLine, OnChange, OnProgress
 from pegboard.model.content import Json
 from pegboard.model.items import Entry, Filters, Item, Mode
-from pegboard.ports.stages import Embedder, quiet
+from pegboard.ports.stages import Embedder
 from pegboard.ports.store import Store
 from pegboard.sources.mcp import config as mcp_config
 from pegboard.store.blobs.opening import open_blobs
 from pegboard.store.opening import open_store
 
-__all__ = ["Pegboard", "located", "located_pytools", "quiet"]
+__all__ = ["Pegboard", "located", "located_pytools"]
 
 if TYPE_CHECKING:
     from pegboard.board.create.drafts import Draft
