@@ -117,7 +117,13 @@ def _module(house: Path, path: Path) -> Module:
     if parts[-1] == "__init__":
         parts.pop()
     text = path.read_text("utf-8")
-    return Module(".".join(parts), relative.as_posix(), text, ast.parse(text, str(path)))
+    return Module(".".join(parts), relative.as_posix(), text, _tree(text, path))
+
+
+@cache
+def _tree(text: str, path: Path) -> ast.Module:
+    """For the house is read for each rule."""
+    return ast.parse(text, str(path))
 
 
 def layer_of(name: str) -> str:
