@@ -6,7 +6,7 @@ from hypothesis import settings
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.store.sqlite.store import SqliteStore
 
-pytest_plugins = ["postgres_server"]
+pytest_plugins = ["postgres_server", "sqlite_boards"]
 
 settings.register_profile("no deadline", deadline=None)  # other work on the machine takes time too
 settings.load_profile("no deadline")

@@ -167,7 +167,7 @@ def schema(connection):
     return rows.fetchall()
 
 
-def test_a_fresh_schema_equals_all_migrations(sqlite_store):
+def test_a_fresh_schema_equals_all_migrations(made_in_full, sqlite_store):
     by_hand = apsw.Connection(":memory:")
     for _, _, text in migrations("sqlite"):
         by_hand.execute(text)
@@ -175,7 +175,7 @@ def test_a_fresh_schema_equals_all_migrations(sqlite_store):
     by_hand.close()
 
 
-def test_migrations_are_numbered_from_one_without_gaps_and_recorded(sqlite_store):
+def test_migrations_are_numbered_from_one_without_gaps_and_recorded(made_in_full, sqlite_store):
     known = [(number, name) for number, name, _ in migrations("sqlite")]
     assert [number for number, _ in known] == list(range(1, len(known) + 1))
     assert sqlite_store.database.rows("SELECT number, name FROM migrations") == known
