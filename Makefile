@@ -4,31 +4,38 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Tests wait more than they compute: four at a time, and those of one file one after another.
 TOGETHER := -n 4 --dist loadfile
+# What is installed comes from several places, none of which waits for another.
+MAKEFLAGS += --jobs=4
 
 .DEFAULT_GOAL := help
-.PHONY: help parts demo test check format bench model clean
+.PHONY: help parts demo test quick coverage check format bench model clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Bytecode is written here because an environment may forbid Python to write it when it runs.
-$(VENV)/core: pyproject.toml
+$(VENV)/made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Pegboard needs Python 3.11 or newer")'
 	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/core: pyproject.toml | $(VENV)/made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	$(BIN)/python -m compileall -q src
 	@touch $@
 
-$(VENV)/dev: $(VENV)/core
+$(VENV)/dev: pyproject.toml | $(VENV)/made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@touch $@
+	$(BIN)/python -m compileall -q src
+	@touch $(VENV)/core $@
 
 # Real MCP servers and clients to test against, apart from Pegboard's own environment: they need
 # other versions of the protocol's library.
 PARTS := build/parts
 NPM_PARTS := server-everything@2026.8.31 server-filesystem@2026.8.31 server-memory@2026.8.31 inspector@0.15.0
 
-$(PARTS)/npm/done: Makefile
+# After the other packages of the system: only one at a time can install some.
+$(PARTS)/npm/done: Makefile | $(PARTS)/debian/done
 	command -v npm >/dev/null || { apt-get update && apt-get install --yes nodejs npm; }
 	npm install --silent --no-fund --no-audit --no-save --prefix $(PARTS)/npm $(addprefix @modelcontextprotocol/,$(NPM_PARTS))
 	@touch $@
@@ -79,6 +86,15 @@ demo: $(VENV)/core ## index the demo tools and search them, by words and by mean
 
 test: $(VENV)/dev parts ## run all tests
 	$(BIN)/python -m pytest $(TOGETHER)
+
+quick: $(VENV)/dev parts ## run the tests that need no server
+	$(BIN)/python -m pytest $(TOGETHER) -m "not server"
+
+coverage: $(VENV)/dev parts ## run all tests, and say for each room how much of it they reach
+	rm -rf build/coverage && mkdir -p build/coverage
+	status=0; $(BIN)/coverage run -m pytest $(TOGETHER) --override-ini timeout=600 || status=$$?; \
+	$(BIN)/coverage combine --quiet && $(BIN)/coverage json --quiet -o build/coverage/report.json && \
+	$(BIN)/python scripts/coverage_by_room.py build/coverage/report.json && exit $$status
 
 format: $(VENV)/dev ## put the code into its standard form
 	$(BIN)/ruff format .

@@ -67,7 +67,8 @@ NEW_PROCESS = """
 import sys, time
 from pathlib import Path
 import numpy
-from pegboard.model import Filters, Fingerprint
+from pegboard.model.items import Filters
+from pegboard.model.vectors import Fingerprint
 from pegboard.store.sqlite.store import SqliteStore
 provider, model, dimension, text_version = sys.argv[3].split(" ")
 target = Fingerprint(provider, model, int(dimension), int(text_version))

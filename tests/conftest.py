@@ -1,16 +1,47 @@
 import os
+import sys
+from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import core, settings
 
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.store.sqlite.store import SqliteStore
 
-pytest_plugins = ["postgres_server", "sqlite_boards"]
+pytest_plugins = ["needing", "loopback", "postgres_server", "sqlite_boards"]
 
+HERE = Path(__file__).parent
+sys.dont_write_bytecode = False  # what pytest makes of a test's file serves all processes of a run
 settings.register_profile("no deadline", deadline=None)  # other work on the machine takes time too
 settings.load_profile("no deadline")
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # for tests that load the model without a board
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    seed = config.getoption("randomly_seed", None)
+    if core.global_force_seed is None:
+        core.global_force_seed = seed  # the printed one: it gives the same examples again
+    if hasattr(config, "workerinput") and seed is not None:
+        config.args = _from_another_end(config)
+
+
+def _from_another_end(config: pytest.Config) -> list[str]:
+    """Each process begins to read the tests elsewhere, so that all profit from what one compiled.
+
+    They run them in the order of the seed all the same.
+    """
+    if [Path(each).resolve() for each in config.args] != [HERE]:
+        return config.args
+    rooms = sorted(
+        str(path)
+        for path in HERE.iterdir()
+        if (path.is_dir() and path.name[0] not in "._") or path.match("test_*.py")
+    )
+    first = (
+        len(rooms) * int(config.workerinput["workerid"][2:]) // config.workerinput["workercount"]
+    )
+    return rooms[first:] + rooms[:first]
 
 
 @pytest.fixture(autouse=True)

@@ -13,6 +13,8 @@ from pegboard import Pegboard
 from pegboard.model.calls import Transport
 from real_servers import everything_over
 
+pytestmark = pytest.mark.server
+
 SERVER = str(Path(__file__).parents[1] / "strangers" / "changing_server.py")
 SECRET = "ghp_" + "Zx9" * 12
 TOOLS = {

@@ -19,6 +19,8 @@ from pegboard.cli.gateways import AT_GATEWAYS, ONLY_HERE, leaves, reason
 from pegboard.cli.main import cli
 from waiting import until
 
+pytestmark = pytest.mark.server
+
 LEAVES = dict(leaves(cli))
 DOCUMENT = Path(__file__).parents[2] / "docs" / "how-to" / "gateway.md"
 PETS = {

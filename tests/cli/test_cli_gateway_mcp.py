@@ -12,6 +12,8 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp_types import ElicitResult
 
+pytestmark = pytest.mark.server
+
 SECONDS = 60
 
 

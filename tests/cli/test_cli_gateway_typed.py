@@ -3,6 +3,8 @@
 import pytest
 from cli_gateway_parts import serving, write_tools
 
+pytestmark = pytest.mark.server
+
 
 @pytest.mark.parametrize("output", ["types", "python"])
 def test_the_module_is_the_same_but_for_where_it_calls(pegboard, desk, output):

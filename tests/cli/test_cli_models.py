@@ -14,6 +14,8 @@ from embedding_server import running_server
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.text import TEXT_VERSION
 
+pytestmark = pytest.mark.server
+
 DEFAULT, OTHER = "256", "64"
 
 

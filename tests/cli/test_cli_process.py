@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.server
+
 COMMANDS = [
     "init",
     "add folder",

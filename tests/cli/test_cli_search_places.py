@@ -4,6 +4,8 @@ import pytest
 
 from embedding_server import running_server
 
+pytestmark = pytest.mark.server
+
 SERVICE = "local-http:m"
 
 

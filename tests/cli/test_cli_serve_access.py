@@ -9,6 +9,8 @@ import threading
 import httpx2
 import pytest
 
+pytestmark = pytest.mark.server
+
 
 @contextlib.contextmanager
 def serving(*args):

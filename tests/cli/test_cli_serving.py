@@ -12,6 +12,8 @@ from pegboard import Pegboard
 from pegboard.sources.mcp.config import from_command
 from waiting import until
 
+pytestmark = pytest.mark.server
+
 HELLO = {
     "jsonrpc": "2.0",
     "id": 0,

@@ -17,6 +17,8 @@ from pegboard.embed.service import LONGEST_WAIT, PROBE, Manner, ServiceEmbedder
 from pegboard.errors import ConfigError, EmbeddingError, ModelUnavailable
 from pegboard.model.items import ModelSpec
 
+pytestmark = pytest.mark.server
+
 KEY = "sk-1234567890-secret"
 
 
@@ -490,9 +492,10 @@ def test_nothing_heavy_is_loaded_before_it_is_needed():
     import subprocess
 
     code = (
-        "import sys; from pegboard.embed.choose import make_embedder; from pegboard.model import"
-        " ModelSpec; make_embedder(ModelSpec('local-http', 'm', 4, 'http://localhost/v1'),"
-        " environ={}); make_embedder(ModelSpec('pydantic-ai', 'openai:m', 4), environ={});"
+        "import sys; from pegboard.embed.choose import make_embedder;"
+        " from pegboard.model.vectors import ModelSpec;"
+        " make_embedder(ModelSpec('local-http', 'm', 4, 'http://localhost/v1'), environ={});"
+        " make_embedder(ModelSpec('pydantic-ai', 'openai:m', 4), environ={});"
         " print([m for m in ('httpx2', 'pydantic_ai', 'asyncio') if m in sys.modules])"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

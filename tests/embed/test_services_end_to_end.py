@@ -10,6 +10,8 @@ from embedding_server import hangs_up, status, unless, well
 from pegboard.cli.main import cli
 from pegboard.embed.service import PROBE
 
+pytestmark = pytest.mark.server
+
 DEMO = Path(__file__).parents[2] / "demo"
 KEY = "sk-1234567890-secret"
 

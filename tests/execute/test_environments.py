@@ -24,6 +24,8 @@ from pegboard.model.calls import Outcome
 from real_servers import PARTS
 from waiting import until
 
+pytestmark = pytest.mark.server
+
 A_HASH = "--hash=sha256:" + "0f" * 32
 
 

@@ -9,6 +9,8 @@ from execute_parts import WAIT, evil, pids, running
 from pegboard.errors import ServerUnavailable
 from pegboard.model.calls import Health, Outcome
 
+pytestmark = pytest.mark.server
+
 GOOD = evil("Well", "good")
 
 

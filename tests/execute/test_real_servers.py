@@ -6,6 +6,8 @@ from execute_parts import WAIT
 import real_servers
 from pegboard.model.calls import Outcome
 
+pytestmark = pytest.mark.server
+
 
 def test_all_six_start_side_by_side_with_only_a_path_in_the_environment(pool, tmp_path):
     configs = real_servers.all_six(tmp_path)

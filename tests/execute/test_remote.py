@@ -13,6 +13,8 @@ from pegboard.execute.mcp import remote
 from pegboard.model.calls import Health, Outcome, ServerConfig, Transport
 from real_servers import Background, everything_over, free_port
 
+pytestmark = pytest.mark.server
+
 GUARDED = [sys.executable, str(Path(__file__).parent / "guarded.py")]
 PATHS = {Transport.HTTP: "mcp", Transport.SSE: "sse"}
 

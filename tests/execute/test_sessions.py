@@ -20,6 +20,8 @@ from pegboard.execute.mcp.child import Child
 from pegboard.execute.mcp.sessions import Sessions
 from pegboard.model.calls import Health, Outcome, ServerConfig, Transport
 
+pytestmark = pytest.mark.server
+
 
 def test_nothing_is_started_before_it_is_asked_for(pool):
     made = pool(evil("Well"))

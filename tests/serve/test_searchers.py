@@ -22,6 +22,8 @@ from pegboard.serve import searchers
 from pegboard.serve.searchers import Searcher, Searchers
 from waiting import until
 
+pytestmark = pytest.mark.server
+
 BOUND = 60.0
 QUERIES = ("send mail", "pay the invoice", "book a room", "sned mial", "nothing of the kind")
 HERE = object()

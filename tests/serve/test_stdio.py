@@ -17,6 +17,8 @@ from serve_parts import SECONDS, text_of
 
 from pegboard.serve.wire import lines_of
 
+pytestmark = pytest.mark.server
+
 CHILD = str(Path(__file__).with_name("serve_child.py"))
 HELLO = {
     "jsonrpc": "2.0",

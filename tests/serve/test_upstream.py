@@ -12,6 +12,8 @@ from pegboard.model.calls import ServerConfig, Transport
 from pegboard.serve.face import make_face
 from waiting import soon
 
+pytestmark = pytest.mark.server
+
 UPSTREAM = str(Path(__file__).with_name("upstream_child.py"))
 PONDER = "mcp:deep:ponder"
 

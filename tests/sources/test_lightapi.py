@@ -10,6 +10,8 @@ from pegboard.gate.admission import admit
 from pegboard.model.items import Candidate, Item, LeftOut, ToolType, Unchanged
 from pegboard.sources.lightapi.source import LightApiSource
 
+pytestmark = pytest.mark.server
+
 
 @pytest.fixture(scope="module")
 def parcels():

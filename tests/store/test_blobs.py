@@ -19,6 +19,8 @@ from pegboard.store.blobs.bucket import Bucket, BucketBlobs
 from pegboard.store.blobs.folder import FolderBlobs
 from pegboard.store.blobs.opening import BlobPlace, open_blobs
 
+pytestmark = pytest.mark.server
+
 KEY = "board/ab/abcdef-01"
 
 

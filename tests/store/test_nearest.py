@@ -315,7 +315,8 @@ def test_threads_find_what_stays_while_others_hang_replace_and_delete(board, pat
 ALONE = """
 import sys
 from pathlib import Path
-from pegboard.model import Filters, Fingerprint
+from pegboard.model.items import Filters
+from pegboard.model.vectors import Fingerprint
 from pegboard.store.sqlite.index import SqliteIndex
 from pegboard.store.sqlite.nearest import Reach
 from pegboard.store.sqlite.store import SqliteStore

@@ -16,6 +16,8 @@ from pegboard.store.postgres.store import PostgresStore
 from trial_postgres import NOBODY, TrialPostgres
 from waiting import until
 
+pytestmark = pytest.mark.server
+
 RULES = "local all locked_out scram-sha-256\nlocal all all trust\n"
 MOST = 12
 SMALL = "18m"

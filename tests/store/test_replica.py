@@ -11,6 +11,8 @@ from pegboard.store.postgres.listening import CHANGES, Listening
 from pegboard.store.postgres.memory import ON_A_STANDBY, STALE_AFTER, Memory
 from waiting import until
 
+pytestmark = pytest.mark.server
+
 TENANT = {"namespace", "host_id"}
 SAME_ON_EVERY_SHARD = {
     "board",

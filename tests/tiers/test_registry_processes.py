@@ -6,7 +6,7 @@ import pytest
 from company_parts import PATH, REFERENCE, company
 from releasing_parts import GREET, write
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.server, pytest.mark.timeout(600)]
 """It takes many processes, which is long on a machine that has much else to do."""
 
 POLITE = GREET.replace("hello", "good day")

@@ -16,6 +16,8 @@ from pegboard.tiers.opening import registry_place
 from trial_postgres import LASTING, TrialPostgres
 from waiting import until
 
+pytestmark = pytest.mark.server
+
 GREET = "Write a greeting card for somebody."
 MAP = "Draw a map of the way to a place."
 

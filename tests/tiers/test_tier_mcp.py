@@ -17,6 +17,8 @@ from pegboard.remote.board import RemoteBoard
 from pegboard.serve.face import make_face
 from pegboard.tiers.serving import GatewayCall, TieredBoard
 
+pytestmark = pytest.mark.server
+
 GREET = "Write a greeting card for somebody."
 MAP = "Draw a map of the way to a place."
 

@@ -15,6 +15,8 @@ from pegboard.gate.schemas import check_schema
 from pegboard.serve.typed.python import python_module, python_usage
 from pegboard.serve.typed.typescript import typescript_module, typescript_usage
 
+pytestmark = pytest.mark.server
+
 MADE = 150
 
 

@@ -19,6 +19,8 @@ from typed_parts import checked, compiled
 from pegboard.app.pegboard import Pegboard
 from waiting import until
 
+pytestmark = pytest.mark.server
+
 DEMO = Path(__file__).parents[3] / "demo"
 DOCS = Path(__file__).parents[3] / "docs" / "how-to" / "typed-clients.md"
 TOOLS = {

@@ -17,6 +17,8 @@ from pegboard.sources.documents import fetching
 from pegboard.sources.documents.location import headers_of, with_headers
 from pegboard.sources.openapi.source import OpenApiSource
 
+pytestmark = pytest.mark.server
+
 SIMPLE = document({"/x": {"get": OK}})
 
 
