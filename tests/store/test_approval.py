@@ -145,6 +145,21 @@ def test_a_policy_that_allows_everything_accepts_what_is_there(store, embedder):
     assert store.items.changed() == []
 
 
+def test_what_a_policy_accepts_is_looked_at_by_the_next_sync_which_approves_and_queues_it(
+    store, embedder
+):
+    put(store, embedder, OLD, OnChange.HOLD)
+    put(store, embedder, NEW, OnChange.HOLD)
+    store.items.apply_policy("post", OnChange.ALLOW)
+    assert store.check() == []
+    assert store.items.origins("post") != {NEW.origin: NEW.origin_hash}
+    put(store, embedder, NEW, OnChange.ALLOW)
+    assert entry_of(store, NEW).approved_hash
+    assert store.tasks.waiting(embedder.fingerprint) == 1
+    put(store, embedder, OLD, OnChange.HOLD)
+    assert not store.items.changed()[0].entry.active
+
+
 def test_accepting_one_source_forgets_nothing_of_another(store, embedder):
     put(store, embedder, OLD, OnChange.WARN)
     put(store, embedder, NEW, OnChange.WARN)

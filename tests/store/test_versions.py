@@ -18,7 +18,7 @@ from rights_parts import ALICE, AMOS, ANON, BOB, CAROL
 from making import SOURCE, by_hand, entry_of, make_file, make_item, purge, retire
 from pegboard.errors import BoardCorrupt, BoardError
 from pegboard.model.calls import OnChange
-from pegboard.model.content import Version
+from pegboard.model.content import Signature, Version
 from pegboard.model.items import PutReport, Visibility
 from pegboard.store.blobs.folder import FolderBlobs
 from pegboard.store.opening import open_store
@@ -109,6 +109,18 @@ def test_the_same_number_is_replaced_and_the_others_are_not(store):
     assert numbers(store) == ["1.1.0", "1.0.0"]
     assert kept(store, "1.1.0") == edited.version
     assert kept(store, "1.0.0") == version("1.0.0")
+
+
+def test_a_version_that_is_signed_anew_has_the_new_signature(store):
+    plain = item_of("1.0.0")
+    signed = plain.version._replace(side_file="signed")
+    key = Signature("ed25519:alice", "ed25519", "sig", "2026-01-01T00:00:00Z")
+    store.items.put([item_of("0.9.0")], None)
+    store.items.put([plain], None)
+    store.items.put([plain._replace(version=signed, signature=key)], None)
+    assert kept(store, "1.0.0") == entry_of(store, SEND).item.version == signed
+    assert numbers(store) == ["1.0.0", "0.9.0"]
+    assert store.check() == []
 
 
 def test_what_is_named_after_its_content_does_not_pile_up(store):

@@ -71,6 +71,7 @@ def _make_room(tx: Connection, old: Sequence[Versioned]) -> dict[int, int]:
         "manifests": [each and _as_json(each) for each in versions],
         "texts": [each and each.manifest_text for each in versions],
         "changelogs": [each and each.changelog for each in versions],
+        "side_files": [each and each.side_file for each in versions],
     }
     run(tx, SQL["drop"], _numbers(old) | params)
     there: dict[int, int] = dict(run(tx, SQL["there"], _numbers(old)))

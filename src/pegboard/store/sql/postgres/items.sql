@@ -204,8 +204,11 @@ UPDATE items SET active = false, held = true
 WHERE source = %(source)s AND drift = 'changed' AND NOT held RETURNING key;
 
 -- name: accept
--- Whatever it is now is approved by the next sync that sees it.
-UPDATE items SET active = (off_at IS NULL), held = false, drift = 'none', drift_at = NULL, approved_hash = ''
+-- Whatever it is now is approved by the next sync, which is made to look at it again; what was held back has lost
+-- its task, and gets one then.
+UPDATE items SET active = (off_at IS NULL), held = false, drift = 'none', drift_at = NULL, approved_hash = '',
+  origin_hash = '', embedding_status = CASE WHEN embedding_status IN ('pending', 'failed') AND NOT EXISTS
+    (SELECT 1 FROM embedding_tasks t WHERE t.entity_id = items.key) THEN 'disabled' ELSE embedding_status END
 WHERE source = %(source)s AND drift = 'changed' RETURNING key;
 
 -- name: forget_accepted

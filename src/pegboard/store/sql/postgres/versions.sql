@@ -6,12 +6,12 @@ SELECT item_key, version, content_hash FROM item_versions WHERE item_key = ANY(%
 -- published goes only with its item.
 DELETE FROM item_versions v
 USING unnest(%(keys)s::bigint[], %(elsewhere)s::boolean[], %(versions)s::text[], %(hashes)s::text[],
-  %(manifests)s::text[], %(texts)s::text[], %(changelogs)s::text[])
-  AS w (key, elsewhere, version, content_hash, manifest, manifest_text, changelog)
+  %(manifests)s::text[], %(texts)s::text[], %(changelogs)s::text[], %(side_files)s::text[])
+  AS w (key, elsewhere, version, content_hash, manifest, manifest_text, changelog, side_file)
 WHERE v.item_key = w.key AND (w.elsewhere
   OR v.published_by IS NULL AND (v.version = w.version OR v.version = '0.0.0+' || left(v.content_hash, 12))
-    AND (v.version, v.content_hash, v.manifest::text, v.manifest_text, v.changelog)
-      IS DISTINCT FROM (w.version, w.content_hash, w.manifest, w.manifest_text, w.changelog));
+    AND (v.version, v.content_hash, v.manifest::text, v.manifest_text, v.changelog, v.side_file)
+      IS DISTINCT FROM (w.version, w.content_hash, w.manifest, w.manifest_text, w.changelog, w.side_file));
 
 -- name: there
 SELECT v.item_key, v.key FROM unnest(%(keys)s::bigint[], %(versions)s::text[]) AS w (key, version)

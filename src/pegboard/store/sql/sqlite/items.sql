@@ -127,8 +127,11 @@ UPDATE items SET embedding_status = :status WHERE key = :key;
 UPDATE items SET active = 0, held = 1 WHERE source = :source AND drift = 'changed' AND NOT held RETURNING key;
 
 -- name: accept
--- Whatever it is now is approved by the next sync that sees it.
-UPDATE items SET active = (off_at IS NULL), held = 0, drift = 'none', drift_at = NULL, approved_hash = ''
+-- Whatever it is now is approved by the next sync, which is made to look at it again; what was held back has lost
+-- its task, and gets one then.
+UPDATE items SET active = (off_at IS NULL), held = 0, drift = 'none', drift_at = NULL, approved_hash = '',
+  origin_hash = '', embedding_status = CASE WHEN embedding_status IN ('pending', 'failed') AND NOT EXISTS
+    (SELECT 1 FROM embedding_tasks t WHERE t.item_key = items.key) THEN 'disabled' ELSE embedding_status END
 WHERE source = :source AND drift = 'changed' RETURNING key;
 
 -- name: forget_accepted

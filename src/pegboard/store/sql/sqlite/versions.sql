@@ -6,8 +6,8 @@ SELECT version, content_hash FROM item_versions WHERE item_key = :key;
 -- published goes only with its item.
 DELETE FROM item_versions WHERE item_key = :key AND (:elsewhere
   OR published_by IS NULL AND (version = :version OR version = '0.0.0+' || substr(content_hash, 1, 12))
-    AND (version, content_hash, manifest, manifest_text, changelog)
-      IS NOT (:version, :content_hash, :manifest, :manifest_text, :changelog));
+    AND (version, content_hash, manifest, manifest_text, changelog, side_file)
+      IS NOT (:version, :content_hash, :manifest, :manifest_text, :changelog, :side_file));
 
 -- name: there
 SELECT key FROM item_versions WHERE item_key = :key AND version = :version;
