@@ -363,15 +363,24 @@ def queries(house: Path) -> list[Queries]:
     parts = [f for f in files if not _QUERY_NAME.search(f.read_text("utf-8"))]
     for file in sorted(set(files) - set(parts)):
         topic = (file.parent.name, file.stem)
-        users = [(m, name) for m in modules for name, loads in _loads(m.tree) if loads == topic]
+        loaded = (topic, ("", file.stem))
+        users = [(m, name) for m in modules for name, loads in _loads(m.tree) if loads in loaded]
         found.append(Queries(file, _QUERY_NAME.findall(file.read_text("utf-8")), users))
     return found
 
 
 def _loads(tree: ast.Module) -> Iterator[tuple[str, tuple[str, str]]]:
-    """`SQL = load("sqlite", "items")` as `SQL`, ("sqlite", "items")."""
-    for node in tree.body:
+    """`SQL = load("sqlite", "items")` as `SQL`, ("sqlite", "items").
+
+    And `self._sql = reading.sql("items")`, which is for every dialect, as `_sql`, ("", "items").
+    """
+    for node in ast.walk(tree):
         match node:
+            case ast.Assign(
+                [ast.Attribute(_, name)],
+                ast.Call(ast.Attribute(ast.Name("reading"), "sql"), [ast.Constant(topic)]),
+            ):
+                yield name, ("", topic)
             case ast.Assign(
                 [ast.Name(name)],
                 ast.Call(ast.Name("load"), [ast.Constant(dialect), ast.Constant(topic)]),
@@ -408,9 +417,10 @@ def missing_queries(house: Path) -> Iterator[str]:
         for module, variable in sql.users:
             for node in ast.walk(module.tree):
                 match node:
-                    case ast.Subscript(ast.Name(name), ast.Constant(str(wanted))) if (
-                        name == variable and wanted not in sql.names
-                    ):
+                    case ast.Subscript(
+                        ast.Name(name) | ast.Attribute(ast.Name("self"), name),
+                        ast.Constant(str(wanted)),
+                    ) if name == variable and wanted not in sql.names:
                         yield f"{module.path}:{node.lineno} asks {sql.file.name} for {wanted}"
 
 
@@ -574,9 +584,15 @@ def test_queries_that_nobody_uses_or_nobody_wrote_are_named(tmp_path):
             "store/sql/sqlite/check.sql": "-- name: whole\nSELECT 1;\n",
             "store/sqlite/items.py": 'SQL = load("sqlite", "items")\n'
             'CHECKS = load("sqlite", "check")\nSQL["get"]\nSQL["got"]\nCHECKS.values()\n',
+            "store/sql/sqlite/runs.sql": "-- name: recent\nSELECT 1;\n",
+            "store/reading/runs.py": 'self._sql = reading.sql("runs")\n'
+            'self._sql["recent"]\nself._sql["oldest"]\n',
         },
     )
     house = tmp_path / PACKAGE
     assert list(unused_queries(house)) == ["items.sql: lost is never used"]
-    assert list(missing_queries(house)) == ["store/sqlite/items.py:4 asks items.sql for got"]
+    assert list(missing_queries(house)) == [
+        "store/sqlite/items.py:4 asks items.sql for got",
+        "store/reading/runs.py:3 asks runs.sql for oldest",
+    ]
     assert list(repeated_queries(house)) == ["items.sql names get twice"]

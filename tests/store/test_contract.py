@@ -10,7 +10,8 @@ import pytest
 from making import entry_of, hang, make_file, make_item, retire, word_hits, work
 from pegboard.errors import BoardCorrupt, BoardError, BoardMissing, BoardTooNew
 from pegboard.model.content import Version
-from pegboard.model.items import SourceRecord
+from pegboard.model.items import Filters, SourceRecord
+from pegboard.model.releases import Wanted
 from pegboard.store.queries import load, migrations
 from pegboard.store.sqlite.store import SqliteStore
 
@@ -47,6 +48,35 @@ def test_a_good_board_passes_its_own_check(board):
 
 def test_an_empty_board_passes_its_own_check(store):
     assert store.check() == []
+
+
+LOOKED_UP = {
+    "get": lambda store, name: store.items.get(name, "public"),
+    "get in a namespace": lambda store, name: store.items.get("mcptools:mail:send", name),
+    "named": lambda store, name: store.items.named(name),
+    "named by id": lambda store, name: store.items.named(f"{name}:a"),
+    "census": lambda store, name: store.items.census([name]),
+    "listed": lambda store, name: store.items.listed([name], [name], (name, name), 5),
+    "listed by filters": lambda store, name: store.index.listed(
+        Filters(tags=(name,)), (name, name), 5
+    ),
+    "origins": lambda store, name: store.items.origins(name),
+    "origins under": lambda store, name: store.items.origins("tools", [name]),
+    "history": lambda store, name: store.curation.history(name),
+    "loose links": lambda store, name: store.curation.loose_links(name),
+    "audit": lambda store, name: store.releases.audit(name, name),
+    "downloads": lambda store, name: store.releases.count_download(name, "public", "1.0.0"),
+    "token": lambda store, name: store.tokens.find(name),
+    "source": lambda store, name: store.ledger.remove_source(name),
+    "offered": lambda store, name: store.releases.offered(Wanted(tag=name)).offers,
+}
+
+
+@pytest.mark.parametrize("way", LOOKED_UP)
+@pytest.mark.parametrize("name", ["a\0b", "\ud800"])
+def test_what_no_database_can_hold_is_not_found_and_no_error(store, embedder, name, way):
+    hang(store, embedder, make_item("send"))
+    assert not LOOKED_UP[way](store, name)
 
 
 DAMAGE = {

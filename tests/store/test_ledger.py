@@ -82,6 +82,17 @@ def test_rejections_come_back_with_the_time_and_in_order(store):
     assert all(r.rejected_at and before <= r.rejected_at <= time.time() for r in found)
 
 
+@pytest.mark.parametrize("origin", ["a\0b", "\ud800", "x" * 5_000])
+def test_whatever_an_origin_is_called_its_rejection_is_kept_and_forgotten(store, origin):
+    named = [refused(each)._replace(origin_hash="same") for each in (origin, f"{origin}!")]
+    store.ledger.reject(named)
+    assert len(origins(store)) == 2
+    store.ledger.settle(SOURCE, [], [origin])
+    assert len(origins(store)) == 1
+    store.ledger.settle(SOURCE, [origin], None)
+    assert origins(store) == []
+
+
 def test_an_origin_refused_again_is_kept_once_with_its_latest_reason(store):
     store.ledger.reject([refused("a")])
     later = refused("a", code="too_long")._replace(reason="far too long", origin_hash="new")

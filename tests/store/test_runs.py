@@ -175,12 +175,12 @@ def test_no_run_ends_in_the_future(store, at):
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\ud800"])
-def test_a_name_that_nothing_can_have_has_no_runs(postgres_store, name):
-    postgres_store.items.put([SEND], None)
-    postgres_store.runs.record(run_of()._replace(id=ItemId(name)))
-    assert postgres_store.runs.recent(name) == postgres_store.runs.recent(None, name) == []
-    assert postgres_store.runs.counts(name) == RunCounts()
-    assert counted(postgres_store) == 0
+def test_a_name_that_nothing_can_have_has_no_runs(store, name):
+    store.items.put([SEND], None)
+    store.runs.record(run_of()._replace(id=ItemId(name)))
+    assert store.runs.recent(name) == store.runs.recent(None, name) == []
+    assert store.runs.counts(name) == RunCounts()
+    assert counted(store) == 0
 
 
 # What is forgotten.

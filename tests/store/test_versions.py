@@ -93,12 +93,12 @@ def test_what_has_no_versions_says_so(store):
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\ud800"])
-def test_a_name_that_nothing_can_have_has_no_versions(postgres_store, name):
-    postgres_store.items.put([item_of("1.0.0")], None)
-    assert postgres_store.items.versions(name, "public") == []
-    assert postgres_store.items.versions(SEND.id, name) == []
+def test_a_name_that_nothing_can_have_has_no_versions(store, name):
+    store.items.put([item_of("1.0.0")], None)
+    assert store.items.versions(name, "public") == []
+    assert store.items.versions(SEND.id, name) == []
     for asked in ((name, "public", "1.0.0"), (SEND.id, name, "1.0.0"), (SEND.id, "public", name)):
-        assert postgres_store.items.version(*asked) is None
+        assert store.items.version(*asked) is None
 
 
 def test_the_same_number_is_replaced_and_the_others_are_not(store):

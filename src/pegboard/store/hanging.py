@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pegboard.model.items import Task, Vector
+from pegboard.model.items import Fingerprint, Task, Vector
 
 LATELY = 60.0
 """Seconds in which work is counted to tell how quick it goes."""
@@ -10,6 +10,11 @@ ENOUGH = 2_000
 """Vectors that tell it."""
 LEAST_SECONDS = 5.0
 """What was done in less tells little of the next minute."""
+
+
+def model_name(target: Fingerprint) -> str:
+    """What an item says of the model that its vector is from."""
+    return f"{target.provider}:{target.model}"
 
 
 def by_task(done: Sequence[tuple[Task, Vector]]) -> dict[Task, list[Vector]]:

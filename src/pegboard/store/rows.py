@@ -1,5 +1,6 @@
 """An item as the columns of a row, and back; each store has its own way to keep values."""
 
+import hashlib
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,9 @@ from pegboard.model.items import (
 from pegboard.quality import cost, quality
 
 log = logging.getLogger(__name__)
+
+LONGEST_ORIGIN = 600
+"""Characters: an index entry of PostgreSQL has a bound on its size."""
 
 LISTS = ("tags", "aliases", "tech_stack", "examples", "keywords", "target_personas", "skills")
 OBJECTS = ("input_schema", "output_schema", "executor")
@@ -190,6 +194,32 @@ def record_of(said: Link | Permission) -> dict[str, str]:
 def kept_text(text: str) -> str:
     """The text with a mark in place of whatever a database cannot hold."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+
+
+def kept_origin(origin: str) -> str:
+    """The origin, or as much of it as a database can keep and tell from others."""
+    if len(origin) <= LONGEST_ORIGIN and is_storable(origin):
+        return origin
+    digest = hashlib.sha256(origin.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{kept_text(origin)[:LONGEST_ORIGIN]} ({digest[:16]})"
+
+
+def is_storable(*texts: str | None) -> bool:
+    """Whether a database can hold all of these texts: what it cannot hold is not found in it."""
+    return all("\0" not in text and _is_unicode(text) for text in texts if text is not None)
+
+
+def storable(texts: Sequence[str]) -> list[str]:
+    """Those that it can hold."""
+    return [text for text in texts if is_storable(text)]
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @contextmanager

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from pegboard.model.curation import Edit, Event, Happening, LooseLink, Tie, etag
-from pegboard.model.items import Entry, Fingerprint, ItemId, Kind
+from pegboard.model.curation import Edit, Event, etag
+from pegboard.model.items import Entry, Fingerprint
 from pegboard.model.releases import Action
-from pegboard.ports.curation import Curation
 from pegboard.store.editing import Decided, compare, decide
 from pegboard.store.planning import Noted, plan_edit
 from pegboard.store.postgres.audit import act
@@ -13,9 +12,10 @@ from pegboard.store.postgres.database import Connection, Database, run
 from pegboard.store.postgres.fingerprints import fingerprint_key
 from pegboard.store.postgres.history import note
 from pegboard.store.postgres.putting import Planned, Putting, queue_again
-from pegboard.store.postgres.rows import READER, sayable
+from pegboard.store.postgres.rows import READER, reading
 from pegboard.store.postgres.stored import item_of, stored
 from pegboard.store.queries import load
+from pegboard.store.reading.curation import ReadCuration
 from pegboard.store.rows import kept_text
 
 SQL = load("postgres", "curation")
@@ -23,8 +23,9 @@ ITEM_SQL = load("postgres", "items")
 Row = dict[str, Any]
 
 
-class PostgresCuration(Curation):
+class PostgresCuration(ReadCuration):
     def __init__(self, database: Database) -> None:
+        super().__init__(reading(database))
         self._db = database
 
     def edit(
@@ -98,23 +99,6 @@ class PostgresCuration(Curation):
 
         return self._db.write(work, tell=True)
 
-    def ties(self, key: int) -> list[Tie]:
-        return [_tie(*row) for row in self._db.rows(SQL["ties"], {"key": key})]
-
-    def loose_links(self, source: str | None = None) -> list[LooseLink]:
-        if source is not None and not sayable([source]):
-            return []
-        return [LooseLink(*row) for row in self._db.rows(SQL["loose_links"], {"source": source})]
-
-    def history(self, item_id: str, namespace: str | None = None) -> list[Happening]:
-        if len(sayable([item_id, namespace or ""])) < 2:
-            return []
-        rows = self._db.rows(SQL["history"], {"id": item_id, "namespace": namespace})
-        return [
-            Happening(space, ItemId(name), at, Event(event), by, detail)
-            for space, name, at, event, by, detail in rows
-        ]
-
 
 def _switch(tx: Connection, key: int, decided: Decided, by: str, reason: str) -> bool:
     """Whether it has become active, and may have lost its task before."""
@@ -139,10 +123,3 @@ def _say(putting: Putting, row: Row, edit: Edit, decided: Decided, by: str) -> N
     ):
         if own is not None:
             run(tx, SQL[step], {"key": row["key"], "own": own, "by": by if own else ""})
-
-
-def _tie(relation: str, outward: bool, target: str, *end: Any) -> Tie:  # noqa: ANN401 (of a row)
-    item_id, namespace, name, kind = end
-    if item_id is None:
-        return Tie(relation, outward, target)
-    return Tie(relation, outward, target, ItemId(item_id), namespace, name, Kind(kind))

@@ -13,10 +13,6 @@ def fingerprint_key(tx: Connection, target: Fingerprint) -> int:
     return int((found or run(tx, SQL["add_fingerprint"], target._asdict()))[0][0])
 
 
-def model_name(target: Fingerprint) -> str:
-    return f"{target.provider}:{target.model}"
-
-
 def known_fingerprint(database: Database, target: Fingerprint) -> int | None:
     """A number that was given once is never another's, so it is asked for once."""
     if target not in database.fingerprints:

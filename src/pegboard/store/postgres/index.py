@@ -15,10 +15,10 @@ from pegboard.model.items import (
 )
 from pegboard.store.postgres.database import Database
 from pegboard.store.postgres.nearest import Nearest
-from pegboard.store.postgres.rows import READER, sayable
+from pegboard.store.postgres.rows import READER
 from pegboard.store.postgres.words import Words, as_hits
 from pegboard.store.queries import load
-from pegboard.store.rows import kept_text
+from pegboard.store.rows import kept_text, storable
 
 SQL = load("postgres", "index")
 PLAIN = load("postgres", "index", filters="visible")
@@ -85,7 +85,7 @@ def filter_params(filters: Filters) -> dict[str, object]:
         return {}
     own: dict[str, object] = {
         "active": filters.active,
-        "live": None if filters.live is None else sayable(filters.live),
+        "live": None if filters.live is None else storable(filters.live),
     }
     bounds = {name: wanted for name, wanted in filters._asdict().items() if name not in own}
-    return own | {name: sayable(wanted) if wanted else None for name, wanted in bounds.items()}
+    return own | {name: storable(wanted) if wanted else None for name, wanted in bounds.items()}

@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 from pegboard.model.content import Version
 from pegboard.model.items import Fingerprint, Item, Rejection, Vector
+from pegboard.store.hanging import model_name
 from pegboard.store.postgres.database import Connection, run, run_many
-from pegboard.store.postgres.fingerprints import fingerprint_key, model_name
+from pegboard.store.postgres.fingerprints import fingerprint_key
 from pegboard.store.postgres.putting import Putting
 from pegboard.store.postgres.rows import as_rows
 from pegboard.store.postgres.store import PostgresStore

@@ -1,16 +1,17 @@
 """Which models a PostgreSQL board has, and whose vectors are searched."""
 
 import json
-from typing import Any
 
-from pegboard.errors import BoardCorrupt
-from pegboard.model.items import Fingerprint, KeptVectors, Model, ModelSpec, ModelState
+from pegboard.model.items import Fingerprint, Model, ModelState
+from pegboard.store.hanging import model_name
 from pegboard.store.postgres.database import Connection, Database, run
-from pegboard.store.postgres.fingerprints import fingerprint_key, model_name
+from pegboard.store.postgres.fingerprints import fingerprint_key
 from pegboard.store.postgres.memory import Memory
 from pegboard.store.postgres.nearest import Nearest
+from pegboard.store.postgres.rows import reading
 from pegboard.store.postgres.tasks import adopt
 from pegboard.store.queries import load
+from pegboard.store.reading.models import ReadModels
 
 SQL = load("postgres", "models")
 
@@ -18,22 +19,15 @@ PRUNED = 2_000
 """Vectors that are removed in one transaction."""
 
 
-class PostgresModels:
+class PostgresModels(ReadModels):
     def __init__(self, database: Database, memory: Memory, nearest: Nearest) -> None:
+        super().__init__(reading(database))
         self._db = database
         self._memory = memory
         self._nearest = nearest
 
     def state(self) -> ModelState:
-        return self._memory.recall("models", self._read_state)
-
-    def _read_state(self) -> ModelState:
-        found: dict[str, Model] = {}
-        chosen = False
-        for role, by_person, spec, *fingerprint in self._db.rows(SQL["state"]):
-            found[role] = Model(Fingerprint(*fingerprint), _spec(spec))
-            chosen = by_person
-        return ModelState(**found, chosen=chosen)
+        return self._memory.recall("models", super().state)
 
     def want(self, model: Model, *, chosen: bool) -> ModelState:
         def work(tx: Connection) -> None:
@@ -48,7 +42,7 @@ class PostgresModels:
                 run(tx, SQL["build"], params)
 
         self._db.write(work, tell=True)
-        return self._read_state()
+        return super().state()
 
     def activate(self, target: Fingerprint, *, skip_failed: bool = False) -> bool:
         if self._nearest.owes_index(target):
@@ -73,12 +67,6 @@ class PostgresModels:
 
         return self._db.write(work, tell=True)
 
-    def kept(self) -> list[KeptVectors]:
-        return [
-            KeptVectors(Fingerprint(*fingerprint), _spec(spec) if spec else None, vectors)
-            for spec, vectors, *fingerprint in self._db.rows(SQL["kept"])
-        ]
-
     def prune(self) -> int:
         removed = 0
         while unused := self._db.rows(SQL["unused"]):
@@ -96,13 +84,3 @@ class PostgresModels:
             return gone
 
         return self._db.write(work, tell=True)
-
-
-def _spec(said: dict[str, Any]) -> ModelSpec:
-    """As it was written; a later release may have written more."""
-    try:
-        return ModelSpec(**{name: said[name] for name in ModelSpec._fields if name in said})
-    except TypeError as error:
-        raise BoardCorrupt(
-            f"how to ask a model is written as {said!r}", "say it again: pegboard model use"
-        ) from error

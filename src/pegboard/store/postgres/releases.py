@@ -7,7 +7,7 @@ from pegboard.errors import BoardUnreachable
 from pegboard.model.calls import Caller
 from pegboard.model.curation import Event
 from pegboard.model.items import Entry, Fingerprint, Item, ItemId, Visibility
-from pegboard.model.releases import Action, AuditLine, Decision, Offered, Published, Wanted
+from pegboard.model.releases import Action, AuditLine, Decision, Published
 from pegboard.store.blobs.large_files import LargeFiles
 from pegboard.store.planning import Noted, content_hash, plan_put
 from pegboard.store.postgres.audit import act, write_down
@@ -15,12 +15,12 @@ from pegboard.store.postgres.database import Connection, Database, run
 from pegboard.store.postgres.files import known_and_held
 from pegboard.store.postgres.fingerprints import fingerprint_key
 from pegboard.store.postgres.history import note
-from pegboard.store.postgres.offered import offered
 from pegboard.store.postgres.putting import Planned, Putting
-from pegboard.store.postgres.rows import READER, sayable
+from pegboard.store.postgres.rows import READER, reading
 from pegboard.store.postgres.stored import Row, item_of, stored
 from pegboard.store.postgres.versions import add_version
 from pegboard.store.queries import load
+from pegboard.store.reading.releases import ReadReleases
 from pegboard.store.releasing import (
     Kept,
     Standing,
@@ -30,15 +30,15 @@ from pegboard.store.releasing import (
     plan_release,
     plan_yank,
 )
-from pegboard.store.rows import kept_text
+from pegboard.store.rows import is_storable, kept_text
 
 SQL = load("postgres", "releases")
-AUDIT_SQL = load("postgres", "audit")
 ITEM_SQL = load("postgres", "items")
 
 
-class PostgresReleases:
+class PostgresReleases(ReadReleases):
     def __init__(self, database: Database, files: LargeFiles) -> None:
+        super().__init__(reading(database))
         self._db = database
         self._files = files
 
@@ -121,34 +121,12 @@ class PostgresReleases:
                     run(tx, SQL["count_version"], params | {"key": key})
                     run(tx, SQL["count_item"], {"key": key})
 
-        if len(sayable([item_id, namespace, number])) == 3:
+        if is_storable(item_id, namespace, number):
             self._db.write(work, changes=False)
 
     def note(self, line: AuditLine) -> None:
         uid = uuid.uuid4()
         self._db.write(lambda tx: write_down(tx, line, uid), changes=False)
-
-    def audit(
-        self,
-        item_id: str | None = None,
-        namespace: str | None = None,
-        limit: int = 100,
-        action: Action | None = None,
-    ) -> list[AuditLine]:
-        if len(sayable([item_id or "", namespace or ""])) < 2:
-            return []
-        params: dict[str, object] = {
-            "id": item_id,
-            "namespace": namespace,
-            "limit": max(limit, 0),
-            "action": action,
-        }
-        sql = AUDIT_SQL["lines" if item_id is None else "lines_of_item"]
-        rows = self._db.rows(sql, params)
-        return [AuditLine(at, who, Action(done), *rest) for at, who, done, *rest in rows]
-
-    def offered(self, wanted: Wanted) -> Offered:
-        return offered(self._db, wanted)
 
     def _who(self, by: str) -> str:
         """A caller decides in no other name."""

@@ -6,6 +6,8 @@ from datetime import datetime
 
 from pegboard.model.content import Json
 from pegboard.model.items import Item
+from pegboard.store.postgres.database import Database
+from pegboard.store.reading.database import Reading
 from pegboard.store.rows import LISTS, OBJECTS, RECORDS, Reader, plain_values, record_of
 
 
@@ -21,19 +23,6 @@ def item_values(item: Item) -> dict[str, object]:
 def as_rows(rows: Sequence[Mapping[str, object]]) -> str:
     """Rows as the JSON array that `json_to_recordset` takes: one statement for all of them."""
     return json.dumps(list(rows), ensure_ascii=False, default=dict)
-
-
-def sayable(texts: Sequence[str]) -> list[str]:
-    """Those of these texts that the database could hold: no other can be found in it."""
-    return [text for text in texts if "\0" not in text and _is_unicode(text)]
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _object(found: object) -> Json:
@@ -55,3 +44,7 @@ def _seconds(moment: datetime | str | None) -> float | None:
 
 
 READER = Reader(tuple, _object, _records, _seconds)
+
+
+def reading(database: Database) -> Reading:
+    return Reading(database, "postgres", READER, list)

@@ -2,17 +2,20 @@
 
 import threading
 from collections.abc import Sequence
+from functools import partial
 
-from pegboard.model.items import EmbeddingCounts, Entry, Fingerprint, Task, Vector
-from pegboard.store.hanging import LATELY, a_second, by_task
+from pegboard.model.items import Fingerprint, Task, Vector
+from pegboard.store.hanging import LATELY, a_second, by_task, model_name
 from pegboard.store.postgres.database import Connection, Database, Row, run, run_many
-from pegboard.store.postgres.fingerprints import fingerprint_key, known_fingerprint, model_name
+from pegboard.store.postgres.fingerprints import fingerprint_key, known_fingerprint
 from pegboard.store.postgres.listening import TASKS, Listening
 from pegboard.store.postgres.memory import Memory
 from pegboard.store.postgres.nearest import Nearest
-from pegboard.store.postgres.rows import READER
+from pegboard.store.postgres.rows import reading
 from pegboard.store.postgres.vector import to_database
 from pegboard.store.queries import load
+from pegboard.store.reading.tasks import ReadTasks
+from pegboard.store.rows import kept_text
 from pegboard.text import source_hash
 
 SQL = load("postgres", "tasks")
@@ -29,10 +32,11 @@ def adopt(tx: Connection, target: Fingerprint, beside: Fingerprint | None = None
     run(tx, SQL["adopt"], params)
 
 
-class PostgresTasks:
+class PostgresTasks(ReadTasks):
     def __init__(
         self, database: Database, listening: Listening, memory: Memory, nearest: Nearest
     ) -> None:
+        super().__init__(reading(database), partial(known_fingerprint, database))
         self._db = database
         self._memory = memory
         self._listening = listening
@@ -63,11 +67,6 @@ class PostgresTasks:
             return len(still)
 
         return self._db.write(work) if texts else 0
-
-    def unembedded(self, target: Fingerprint, after: int, limit: int) -> list[Entry]:
-        fingerprint = known_fingerprint(self._db, target)
-        params = {"fingerprint": fingerprint, "after": after, "limit": limit}
-        return [READER.entry(row) for row in self._db.records(SQL["unembedded"], params)]
 
     def disable(self) -> int:
         def work(tx: Connection) -> int:
@@ -157,7 +156,7 @@ class PostgresTasks:
             "key": task.item_key,
             "source_hash": task.source_hash,
             "owner": owner,
-            "error": error.replace("\0", " "),
+            "error": kept_text(error),
             "status": "failed" if retry_at is None else "pending",
             "retry_at": retry_at,
         }
@@ -179,9 +178,6 @@ class PostgresTasks:
 
         return self._db.write(work)
 
-    def owners(self) -> list[str]:
-        return [str(row[0]) for row in self._db.rows(SQL["owners"])]
-
     def rest(self, target: Fingerprint, stop: threading.Event) -> None:
         self._nearest.build(target, stop)
 
@@ -199,28 +195,13 @@ class PostgresTasks:
 
     def waiting(self, target: Fingerprint | None) -> int:
         """Asked at every search, so it is remembered for a moment."""
-        return self._memory.recall(f"waiting {target}", lambda: self._count("waiting", target))
+        return self._memory.recall(f"waiting {target}", partial(super().waiting, target))
 
     def without_vector(self, target: Fingerprint) -> int:
         """Goes through all items, and is asked at every search while some wait."""
-        name = f"without {target}"
-        return self._memory.recall(name, lambda: self._count("without_vector", target))
+        return self._memory.recall(f"without {target}", partial(super().without_vector, target))
 
     def pace(self, target: Fingerprint | None) -> tuple[float | None, float]:
         fingerprint = target and known_fingerprint(self._db, target)
         done = self._db.rows(SQL["done_lately"], {"seconds": LATELY})[0]
         return self._db.rows(SQL["oldest"], {"fingerprint": fingerprint})[0][0], a_second(*done)
-
-    def has_stray(self, targets: Sequence[Fingerprint]) -> bool:
-        known = [known_fingerprint(self._db, target) for target in targets]
-        return bool(self._db.rows(SQL["stray"], {"fingerprints": [each or 0 for each in known]}))
-
-    def counts(self, target: Fingerprint | None) -> EmbeddingCounts:
-        # A model that never embedded anything here has no number yet; no number is below 1.
-        fingerprint = target and (known_fingerprint(self._db, target) or 0)
-        found: dict[str, int] = dict(self._db.rows(SQL["counts"], {"fingerprint": fingerprint}))
-        return EmbeddingCounts(total=sum(found.values()), **found)
-
-    def _count(self, query: str, target: Fingerprint | None) -> int:
-        fingerprint = target and known_fingerprint(self._db, target)
-        return int(self._db.rows(SQL[query], {"fingerprint": fingerprint})[0][0])

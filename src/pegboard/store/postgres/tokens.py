@@ -7,8 +7,8 @@ from pegboard.model.tokens import KeptToken, Token
 from pegboard.store.access import new_token, read_token, revoked_token
 from pegboard.store.postgres.audit import write_down
 from pegboard.store.postgres.database import Connection, Database, run
-from pegboard.store.postgres.rows import sayable
 from pegboard.store.queries import load
+from pegboard.store.rows import is_storable
 
 SQL = load("postgres", "tokens")
 
@@ -37,7 +37,7 @@ class PostgresTokens:
         return self._db.write(work, changes=False)
 
     def find(self, token_id: str) -> KeptToken | None:
-        if not sayable([token_id]):
+        if not is_storable(token_id):
             return None
         for digest, *row in self._db.rows(SQL["find"], {"id": token_id}, prepare=True):
             return KeptToken(read_token(*row), bytes(digest))
@@ -51,7 +51,7 @@ class PostgresTokens:
             for (name,) in run(tx, SQL["remove"], {"id": token_id}):
                 write_down(tx, revoked_token(name, by, time.time()), uuid.uuid4())
 
-        if sayable([token_id]):
+        if is_storable(token_id):
             self._db.write(work, changes=False)
 
     def used(self, token_id: str, at: float) -> None:

@@ -30,6 +30,7 @@ from pegboard.ports.releases import Releases
 from pegboard.ports.runs import Runs
 from pegboard.ports.store import Store
 from pegboard.ports.tasks import Tasks
+from pegboard.store.rows import is_storable
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,15 +138,11 @@ def settled(caller: Caller) -> Caller:
 
     Nobody is a member of nothing and decides nothing. He must not become one who is everywhere.
     """
-    namespaces = tuple(each for each in caller.namespaces if _writable(each))
-    if not caller.subject or not _writable(caller.subject):
+    namespaces = tuple(each for each in caller.namespaces if is_storable(each))
+    if not caller.subject or not is_storable(caller.subject):
         return Caller()
     role = caller.role if namespaces == caller.namespaces else Role.READER
     return Caller(caller.subject, namespaces, role)
-
-
-def _writable(text: str) -> bool:
-    return "\0" not in text and text == text.encode("utf-8", "replace").decode()
 
 
 def of_the_whole(what: str) -> NotAllowed:

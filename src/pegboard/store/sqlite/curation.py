@@ -5,28 +5,29 @@ from typing import Any
 
 import apsw
 
-from pegboard.model.curation import Edit, Event, Happening, LooseLink, Tie
-from pegboard.model.items import PUBLISHED, Entry, Fingerprint, ItemId, Kind
+from pegboard.model.curation import Edit, Event
+from pegboard.model.items import PUBLISHED, Entry, Fingerprint
 from pegboard.model.releases import Action, AuditLine
-from pegboard.ports.curation import Curation
 from pegboard.store.editing import Decided, compare, decide
 from pegboard.store.planning import plan_edit
 from pegboard.store.queries import load
+from pegboard.store.reading.curation import ReadCuration
 from pegboard.store.sqlite.audit import write_down
 from pegboard.store.sqlite.database import Database, Value, in_list
+from pegboard.store.sqlite.fingerprints import fingerprint_key
 from pegboard.store.sqlite.history import note
 from pegboard.store.sqlite.putting import Putting, existing_of, queue_again
-from pegboard.store.sqlite.rows import READER
+from pegboard.store.sqlite.rows import READER, reading
 from pegboard.store.sqlite.stored import item_of, stored
-from pegboard.store.sqlite.tasks import fingerprint_key
 
 SQL = load("sqlite", "curation")
 ITEM_SQL = load("sqlite", "items")
 Row = dict[str, Any]
 
 
-class SqliteCuration(Curation):
+class SqliteCuration(ReadCuration):
     def __init__(self, database: Database) -> None:
+        super().__init__(reading(database))
         self._db = database
 
     def edit(
@@ -104,23 +105,3 @@ class SqliteCuration(Curation):
             rows = [{"key": key, "target_key": target_key} for key, target_key in found]
             tx.executemany(SQL["lead"], rows)
         return len(rows)
-
-    def ties(self, key: int) -> list[Tie]:
-        return [_tie(*row) for row in self._db.rows(SQL["ties"], {"key": key})]
-
-    def loose_links(self, source: str | None = None) -> list[LooseLink]:
-        return [LooseLink(*row) for row in self._db.rows(SQL["loose_links"], {"source": source})]
-
-    def history(self, item_id: str, namespace: str | None = None) -> list[Happening]:
-        rows = self._db.rows(SQL["history"], {"id": item_id, "namespace": namespace})
-        return [
-            Happening(space, ItemId(name), at, Event(event), by, detail)
-            for space, name, at, event, by, detail in rows
-        ]
-
-
-def _tie(relation: str, outward: Any, target: str, *end: Any) -> Tie:  # noqa: ANN401 (of a row)
-    item_id, namespace, name, kind = end
-    if item_id is None:
-        return Tie(relation, bool(outward), target)
-    return Tie(relation, bool(outward), target, ItemId(item_id), namespace, name, Kind(kind))

@@ -3,10 +3,10 @@
 import json
 import threading
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import apsw
 
@@ -21,6 +21,7 @@ from pegboard.store.sqlite.telling import read_only_error, told
 Value = int | float | str | bytes | None
 Row = tuple[Any, ...]
 Params = Mapping[str, Value]
+T = TypeVar("T")
 
 
 class Database:
@@ -97,16 +98,15 @@ class Database:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
 
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """Everything read inside is of one moment, whatever other processes commit meanwhile."""
+    def snapshot(self, work: Callable[[], T]) -> T:
+        """All that the work reads is of one moment, whatever other processes commit meanwhile."""
         with told(self.path):
             connection = self.connection()
             outermost = not connection.in_transaction
             if outermost:
                 connection.execute("BEGIN")
             try:
-                yield
+                return work()
             finally:
                 if outermost and connection.in_transaction:
                     connection.execute("ROLLBACK")

@@ -14,10 +14,11 @@ from pegboard.model.items import (
     WordQuery,
 )
 from pegboard.store.queries import load
+from pegboard.store.rows import kept_text
 from pegboard.store.sqlite.database import Database, Value, in_list
+from pegboard.store.sqlite.fingerprints import known_fingerprint
 from pegboard.store.sqlite.nearest import Ask, Nearest, Reach
 from pegboard.store.sqlite.rows import READER
-from pegboard.store.sqlite.tasks import known_fingerprint
 from pegboard.store.sqlite.words import Words, as_hits
 
 SQL = load("sqlite", "index")
@@ -84,7 +85,8 @@ class SqliteIndex:
         return READER.entries(rows)
 
     def listed(self, filters: Filters, after: tuple[str, str], limit: int) -> list[Entry]:
-        place: dict[str, Value] = {"id": after[0], "namespace": after[1], "limit": limit}
+        item_id, namespace = (kept_text(each) for each in after)
+        place: dict[str, Value] = {"id": item_id, "namespace": namespace, "limit": limit}
         rows = self._db.records(SQL["listed"], self._params(filters) | place)
         return [READER.entry(row) for row in rows]
 

@@ -1,4 +1,4 @@
-"""Items in SQLite: put, look up, page through, retire."""
+"""Items in SQLite: put, approve, retire."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -6,13 +6,11 @@ from typing import Any
 
 import apsw
 
-from pegboard.model.calls import CensusLine, Change, OnChange
-from pegboard.model.content import Version, VersionLine
+from pegboard.model.calls import OnChange
 from pegboard.model.curation import Event
-from pegboard.model.items import Entry, Fingerprint, Item, ItemId, PutReport, Rejection
+from pegboard.model.items import Entry, Fingerprint, Item, PutReport, Rejection
 from pegboard.model.releases import Action, AuditLine
-from pegboard.store.blobs.large_files import AGAIN, LOST, LargeFiles
-from pegboard.store.checking import PublishedVersion
+from pegboard.store.blobs.large_files import LargeFiles
 from pegboard.store.planning import (
     EVERY_CHANGE,
     Existing,
@@ -25,28 +23,26 @@ from pegboard.store.planning import (
     taken,
 )
 from pegboard.store.queries import load
+from pegboard.store.reading.items import ReadItems
 from pegboard.store.sqlite.audit import write_down
 from pegboard.store.sqlite.database import Database, Value, in_list
 from pegboard.store.sqlite.files import SqliteFiles
+from pegboard.store.sqlite.fingerprints import fingerprint_key
 from pegboard.store.sqlite.history import note
 from pegboard.store.sqlite.putting import Putting, existing_of, queue_again, touch
-from pegboard.store.sqlite.rows import READER
-from pegboard.store.sqlite.tasks import fingerprint_key
+from pegboard.store.sqlite.rows import reading
 from pegboard.store.sqlite.telling import read_only_error
 from pegboard.store.sqlite.versions import known_versions
 from pegboard.store.sqlite.words import Words
-from pegboard.store.versioning import ordered, version_exists
-from pegboard.text import TEXT_VERSION
+from pegboard.store.versioning import version_exists
 
 SQL = load("sqlite", "items")
-VERSION_SQL = load("sqlite", "versions")
-Row = dict[str, Any]
 
 
-class SqliteItems:
+class SqliteItems(ReadItems):
     def __init__(self, database: Database, files: LargeFiles) -> None:
+        super().__init__(reading(database), files)
         self._db = database
-        self._files = files
 
     def put(
         self,
@@ -87,60 +83,6 @@ class SqliteItems:
                     putting.write(plan, existing)
         return PutReport(added, changed, unchanged, tuple(refused), tuple(outdone))
 
-    def get(self, item_id: ItemId, namespace: str, *, files: bool = True) -> Entry | None:
-        with self._db.snapshot():
-            found = self._db.records(SQL["get"], {"id": item_id, "namespace": namespace})
-            if not found:
-                return None
-            entry = READER.entry(found[0])
-            number = found[0]["latest_version"] if files else None
-            row, contents = self._version_of(entry.key, number)
-        version = self._version(item_id, row, contents, AGAIN)
-        return entry._replace(item=entry.item._replace(version=version))
-
-    def versions(self, item_id: ItemId, namespace: str) -> list[VersionLine]:
-        rows = self._db.rows(VERSION_SQL["listed"], {"id": item_id, "namespace": namespace})
-        return ordered((bool(published), VersionLine(*line)) for published, *line in rows)
-
-    def version(self, item_id: ItemId, namespace: str, number: str) -> Version | None:
-        with self._db.snapshot():
-            found = self._db.records(SQL["get"], {"id": item_id, "namespace": namespace})
-            if not found:
-                return None
-            row, contents = self._version_of(found[0]["key"], number)
-        remedy = AGAIN if number == found[0]["latest_version"] else LOST
-        return self._version(f"{item_id}@{number}", row, contents, remedy)
-
-    def published_versions(self) -> list[PublishedVersion]:
-        return [PublishedVersion(*row) for row in self._db.rows(VERSION_SQL["published"])]
-
-    def older_versions(self) -> list[tuple[ItemId, str, str]]:
-        rows = self._db.rows(VERSION_SQL["older"])
-        return [(ItemId(item_id), namespace, number) for item_id, namespace, number in rows]
-
-    def ids(self) -> list[tuple[ItemId, str]]:
-        return [(ItemId(item_id), namespace) for item_id, namespace in self._db.rows(SQL["ids"])]
-
-    def named(self, name: str) -> list[Entry]:
-        # A name is whatever a source says: it must never be taken for the id of something else.
-        by_id, by_name = ("with_id", "named_with_namespace"), ("named", "named_by_last_part")
-        ways = by_id if ":" in name else by_name
-        for way in ways:
-            if found := self._db.records(SQL[way], {"name": name}):
-                return [READER.entry(row) for row in found]
-        return []
-
-    def page(self, after: int, limit: int) -> list[Entry]:
-        rows = self._db.records(SQL["page"], {"after": after, "limit": limit})
-        return [READER.entry(row) for row in rows]
-
-    def origins(self, source: str, under: Sequence[str] = ()) -> dict[str, str]:
-        params: dict[str, Value] = {"source": source, "text_version": TEXT_VERSION}
-        sql = SQL["origins"]
-        if under:
-            sql, params["under"] = SQL["origins_under"], in_list(under)
-        return {str(o): str(h) for o, h in self._db.rows(sql, params)}
-
     def retire_under(
         self, source: str, under: Sequence[str], seen: Sequence[str], began: float
     ) -> int:
@@ -177,10 +119,6 @@ class SqliteItems:
             for step in ("purge_terms", "purge"):
                 tx.execute(SQL[step], {"keys": in_list(purged)})
         return len(retired), len(purged)
-
-    def changed(self) -> list[Change]:
-        rows = self._db.records(SQL["changed"])
-        return [Change(READER.entry(row), READER.definition(row)) for row in rows]
 
     def approve(self, entries: Sequence[Entry], target: Fingerprint | None, by: str = "") -> int:
         approved = 0
@@ -219,42 +157,8 @@ class SqliteItems:
                 note(tx, keys, Event.APPROVED, now, detail=EVERY_CHANGE)
                 tx.execute(SQL["forget_accepted"], {"source": source})
 
-    def census(self, namespaces: Sequence[str]) -> list[CensusLine]:
-        params = {"namespaces": in_list(namespaces) if namespaces else None}
-        return [CensusLine(*row) for row in self._db.rows(SQL["census"], params)]
-
-    def listed(
-        self,
-        categories: Sequence[str],
-        namespaces: Sequence[str],
-        after: tuple[str, str],
-        limit: int,
-    ) -> list[Entry]:
-        params: dict[str, Value] = {
-            "categories": in_list(categories) if categories else None,
-            "namespaces": in_list(namespaces) if namespaces else None,
-            "id": after[0],
-            "namespace": after[1],
-            "limit": limit,
-        }
-        return [READER.entry(row) for row in self._db.records(SQL["listed"], params)]
-
     def take_census(self) -> None:
         Words(self._db).take_census()
-
-    def _version_of(self, key: int, number: str | None) -> tuple[Row | None, list[Row]]:
-        if number is None:
-            return None, []
-        for row in self._db.records(SQL["version_of"], {"key": key, "version": number}):
-            return row, self._db.records(SQL["files_of"], {"version_key": row["key"]})
-        return None, []
-
-    def _version(
-        self, of: str, row: Row | None, contents: Sequence[Row], remedy: str
-    ) -> Version | None:
-        for file in contents:
-            file["content"] = self._files.content(of, file, remedy)
-        return READER.version(of, row, contents) if row else None
 
 
 def _refusal(

@@ -2,11 +2,14 @@
 
 import json
 
-from pegboard.errors import BoardCorrupt
-from pegboard.model.items import Fingerprint, KeptVectors, Model, ModelSpec, ModelState
+from pegboard.model.items import Fingerprint, Model, ModelState
+from pegboard.store.hanging import model_name
 from pegboard.store.queries import load
+from pegboard.store.reading.models import ReadModels
 from pegboard.store.sqlite.database import Database, Value
-from pegboard.store.sqlite.tasks import adopt, fingerprint_key, model_name
+from pegboard.store.sqlite.fingerprints import fingerprint_key
+from pegboard.store.sqlite.rows import reading
+from pegboard.store.sqlite.tasks import adopt
 
 SQL = load("sqlite", "models")
 
@@ -14,17 +17,10 @@ PRUNED = 2_000
 """Vectors that are removed in one transaction."""
 
 
-class SqliteModels:
+class SqliteModels(ReadModels):
     def __init__(self, database: Database) -> None:
+        super().__init__(reading(database))
         self._db = database
-
-    def state(self) -> ModelState:
-        found: dict[str, Model] = {}
-        chosen = False
-        for role, by_person, spec, *fingerprint in self._db.rows(SQL["state"]):
-            found[role] = Model(Fingerprint(*fingerprint), _spec(spec))
-            chosen = bool(by_person)
-        return ModelState(**found, chosen=chosen)
 
     def want(self, model: Model, *, chosen: bool) -> ModelState:
         with self._db.write() as tx:
@@ -56,12 +52,6 @@ class SqliteModels:
             tx.execute(SQL["rename_model"], params)
         return True
 
-    def kept(self) -> list[KeptVectors]:
-        return [
-            KeptVectors(Fingerprint(*fingerprint), _spec(spec) if spec else None, vectors)
-            for spec, vectors, *fingerprint in self._db.rows(SQL["kept"])
-        ]
-
     def prune(self) -> int:
         removed = 0
         while True:
@@ -75,14 +65,3 @@ class SqliteModels:
                 if gone < PRUNED:
                     tx.execute(SQL["forget"], params)
                 removed += gone
-
-
-def _spec(text: str) -> ModelSpec:
-    """As it was written; a later release may have written more."""
-    try:
-        said = json.loads(text)
-        return ModelSpec(**{name: said[name] for name in ModelSpec._fields if name in said})
-    except (ValueError, TypeError) as error:
-        raise BoardCorrupt(
-            f"how to ask a model is written as {text!r}", "say it again: pegboard model use"
-        ) from error

@@ -66,9 +66,12 @@ class Nearest:
 
     def search(self, ask: Ask) -> list[Row]:
         """Key, id and score of the nearest items that the filters leave."""
-        with self._db.snapshot():
+
+        def work() -> list[Row]:
             codes = self._current(ask)
             return self._exact(ask) if codes is None else self._by_codes(codes, ask)
+
+        return self._db.snapshot(work)
 
     def search_among(
         self, ask: Ask, keys: "Callable[[], NDArray[np.int64]] | None" = None
@@ -77,7 +80,8 @@ class Nearest:
 
         `keys` gives those of all items that they leave, or of a few more, where that is known.
         """
-        with self._db.snapshot():
+
+        def work() -> list[Row]:
             codes = self._current(ask)
             if codes is None:
                 return self._exact(ask)
@@ -88,6 +92,8 @@ class Nearest:
             near = Question(codes, ask.query).best(wanted, allowed)
             found = [] if near is None else self._scored(near.keys, ask)
             return found[: ask.limit] if len(found) >= ask.limit else self._exact(ask)
+
+        return self._db.snapshot(work)
 
     def _left(self, ask: Ask) -> "NDArray[np.int64]":
         import numpy as np

@@ -128,10 +128,13 @@ class Pictures:
         latest, mark = self._latest, self._mark()
         if latest is not None and latest.mark == mark:
             return latest
-        with self._lock, self._db.snapshot():  # one makes it, and the others wait for that one
-            latest, mark = self._latest, self._mark()
-            if latest is None or latest.mark != mark:
-                latest = self._latest = Picture(mark, self._db.rows(SQL["items"]))
+        with self._lock:  # one makes it, and the others wait for that one
+            return self._db.snapshot(self._taken)
+
+    def _taken(self) -> Picture:
+        latest, mark = self._latest, self._mark()
+        if latest is None or latest.mark != mark:
+            latest = self._latest = Picture(mark, self._db.rows(SQL["items"]))
         return latest
 
     def _mark(self) -> str:

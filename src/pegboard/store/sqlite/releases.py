@@ -8,10 +8,11 @@ import apsw
 from pegboard.model.calls import Caller
 from pegboard.model.curation import Event
 from pegboard.model.items import Entry, Fingerprint, Item, ItemId, Visibility
-from pegboard.model.releases import Action, AuditLine, Decision, Offered, Published, Wanted
+from pegboard.model.releases import Action, AuditLine, Decision, Published
 from pegboard.store.blobs.large_files import LargeFiles
 from pegboard.store.planning import content_hash, plan_put
 from pegboard.store.queries import load
+from pegboard.store.reading.releases import ReadReleases
 from pegboard.store.releasing import (
     Kept,
     Standing,
@@ -21,27 +22,25 @@ from pegboard.store.releasing import (
     plan_release,
     plan_yank,
 )
-from pegboard.store.rows import kept_text
+from pegboard.store.rows import is_storable, kept_text
 from pegboard.store.sqlite.audit import write_down
 from pegboard.store.sqlite.database import Database, Value, in_list
 from pegboard.store.sqlite.files import SqliteFiles
+from pegboard.store.sqlite.fingerprints import fingerprint_key
 from pegboard.store.sqlite.history import note
-from pegboard.store.sqlite.offered import offered
 from pegboard.store.sqlite.putting import Putting, existing_of, write_words_again
-from pegboard.store.sqlite.rows import READER
+from pegboard.store.sqlite.rows import READER, reading
 from pegboard.store.sqlite.stored import item_of, stored
-from pegboard.store.sqlite.tasks import fingerprint_key
 from pegboard.store.sqlite.telling import read_only_error
 from pegboard.store.sqlite.versions import add_version
 
 SQL = load("sqlite", "releases")
-AUDIT_SQL = load("sqlite", "audit")
 ITEM_SQL = load("sqlite", "items")
-Row = dict[str, Any]
 
 
-class SqliteReleases:
+class SqliteReleases(ReadReleases):
     def __init__(self, database: Database, files: LargeFiles) -> None:
+        super().__init__(reading(database))
         self._db = database
         self._files = files
 
@@ -127,6 +126,8 @@ class SqliteReleases:
         return READER.entry(found[0]) if found else None
 
     def count_download(self, item_id: ItemId, namespace: str, number: str) -> None:
+        if not is_storable(item_id, namespace, number):
+            return
         params = {"id": item_id, "namespace": namespace, "version": number}
         with self._db.write() as tx:
             for (key,) in tx.execute(SQL["count_version"], params).fetchall():
@@ -135,26 +136,6 @@ class SqliteReleases:
     def note(self, line: AuditLine) -> None:
         with self._db.write() as tx:
             write_down(tx, line)
-
-    def audit(
-        self,
-        item_id: str | None = None,
-        namespace: str | None = None,
-        limit: int = 100,
-        action: Action | None = None,
-    ) -> list[AuditLine]:
-        params: dict[str, Value] = {
-            "id": item_id,
-            "namespace": namespace,
-            "limit": max(limit, 0),
-            "action": action,
-        }
-        sql = AUDIT_SQL["lines" if item_id is None else "lines_of_item"]
-        rows = self._db.rows(sql, params)
-        return [AuditLine(at, who, Action(act), *rest) for at, who, act, *rest in rows]
-
-    def offered(self, wanted: Wanted) -> Offered:
-        return offered(self._db, wanted)
 
 
 def _standing(tx: apsw.Connection, key: int) -> Standing:

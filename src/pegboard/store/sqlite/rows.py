@@ -6,8 +6,9 @@ from typing import Any
 
 from pegboard.model.content import Json, Link, Permission
 from pegboard.model.items import Item
+from pegboard.store.reading.database import Reading
 from pegboard.store.rows import LISTS, OBJECTS, RECORDS, Reader, plain_values, record_of
-from pegboard.store.sqlite.database import Value
+from pegboard.store.sqlite.database import Database, Value, in_list
 
 
 def as_json(value: Sequence[str] | Json, empty: str) -> str:
@@ -59,3 +60,7 @@ def _seconds(found: Any) -> float | None:  # noqa: ANN401 (whatever is in the co
 
 
 READER = Reader(_list, _object, _records, _seconds)
+
+
+def reading(database: Database) -> Reading:
+    return Reading(database, "sqlite", READER, in_list)

@@ -7,13 +7,13 @@ from pegboard.model.runs import (
     KEPT_SECONDS,
     MOST_CALLERS,
     MOST_OF_A_CALLER,
-    TIMED_RUNS,
     Run,
-    RunCounts,
 )
 from pegboard.store.queries import load
-from pegboard.store.running import FORGOTTEN_AT_ONCE, FORGOTTEN_BESIDE, kept_run, median, read_run
+from pegboard.store.reading.runs import ReadRuns
+from pegboard.store.running import FORGOTTEN_AT_ONCE, FORGOTTEN_BESIDE, kept_run
 from pegboard.store.sqlite.database import Database, Value
+from pegboard.store.sqlite.rows import reading
 
 SQL = load("sqlite", "runs")
 RATING: dict[str, Value] = {
@@ -23,8 +23,9 @@ RATING: dict[str, Value] = {
 }
 
 
-class SqliteRuns:
+class SqliteRuns(ReadRuns):
     def __init__(self, database: Database) -> None:
+        super().__init__(reading(database))
         self._db = database
 
     def record(self, run: Run) -> None:
@@ -44,26 +45,6 @@ class SqliteRuns:
             tx.execute(SQL["record"], params)
             tx.execute(SQL["rate"], {**params, **RATING, "since": now - KEPT_SECONDS})
             tx.execute(SQL["forget"], {"before": now - KEPT_SECONDS, "limit": FORGOTTEN_BESIDE})
-
-    def recent(
-        self, item_id: str | None = None, namespace: str | None = None, limit: int = 20
-    ) -> list[Run]:
-        params: dict[str, Value] = {"namespace": namespace, "limit": max(limit, 0)}
-        sql = SQL["recent"]
-        if item_id is not None:
-            sql, params["id"] = SQL["recent_of_item"], item_id
-        return [read_run(*row) for row in self._db.rows(sql, params)]
-
-    def counts(self, item_id: str | None = None, namespace: str | None = None) -> RunCounts:
-        params: dict[str, Value] = {"namespace": namespace, "limit": TIMED_RUNS}
-        counts, lasting = SQL["counts"], SQL["lasting"]
-        if item_id is not None:
-            counts, lasting = SQL["counts_of_item"], SQL["lasting_of_item"]
-            params["id"] = item_id
-        with self._db.snapshot():
-            found = RunCounts(*self._db.rows(counts, params)[0])
-            seconds = [row[0] for row in self._db.rows(lasting, params)]
-        return found._replace(median=median(seconds))
 
     def prune(self, before: float) -> int:
         params: dict[str, Value] = {"before": before, "limit": FORGOTTEN_AT_ONCE}

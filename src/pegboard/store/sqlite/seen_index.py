@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from pegboard.model.items import Entry, Filters, Fingerprint, LegHit, Vector
 from pegboard.store.sqlite.database import Database, Value, in_list
+from pegboard.store.sqlite.fingerprints import known_fingerprint
 from pegboard.store.sqlite.index import SqliteIndex
 from pegboard.store.sqlite.nearest import Ask, Nearest
 from pegboard.store.sqlite.picture import Pictures
 from pegboard.store.sqlite.seen_words import SeenWords
-from pegboard.store.sqlite.tasks import known_fingerprint
 from pegboard.store.sqlite.words import as_hits
 
 

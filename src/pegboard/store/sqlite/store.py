@@ -84,8 +84,7 @@ class SqliteStore:
         return self.tasks.await_change(stop, seconds)
 
     def check(self) -> list[str]:
-        with self.database.snapshot():
-            return self._broken_rules()
+        return self.database.snapshot(self._broken_rules)
 
     def _broken_rules(self) -> list[str]:
         # Without this FTS5 would check what it remembers against what another process wrote since.

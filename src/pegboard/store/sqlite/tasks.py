@@ -1,17 +1,20 @@
 """The outbox in SQLite: what is to be embedded, who has it, and what became of it."""
 
-import json
 import threading
 import time
 from collections.abc import Sequence
+from functools import partial
 
 import apsw
 
-from pegboard.model.items import EmbeddingCounts, Entry, Fingerprint, Task, Vector
-from pegboard.store.hanging import ENOUGH, LATELY, a_second, by_task
+from pegboard.model.items import Fingerprint, Task, Vector
+from pegboard.store.hanging import ENOUGH, LATELY, a_second, by_task, model_name
 from pegboard.store.queries import load
+from pegboard.store.reading.tasks import ReadTasks
+from pegboard.store.rows import kept_text
 from pegboard.store.sqlite.database import Database, Params, Row, Value
-from pegboard.store.sqlite.rows import READER
+from pegboard.store.sqlite.fingerprints import fingerprint_key, known_fingerprint
+from pegboard.store.sqlite.rows import reading
 from pegboard.store.sqlite.sealing import BLOCK, Family, compact, seal, unseal
 from pegboard.text import source_hash
 
@@ -19,30 +22,6 @@ SQL = load("sqlite", "tasks")
 
 LOOK_SECONDS = 0.25
 """Between two looks at whether anybody has written to the board: each costs microseconds."""
-
-
-def fingerprint_key(tx: apsw.Connection, target: Fingerprint) -> int:
-    """The number of a fingerprint, which is given one if it has none yet."""
-    found = tx.execute(SQL["fingerprint"], _params(target)).get
-    return int(found or tx.execute(SQL["add_fingerprint"], _params(target)).get)
-
-
-def known_fingerprint(database: Database, target: Fingerprint) -> int | None:
-    found = database.rows(SQL["fingerprint"], _params(target))
-    return int(found[0][0]) if found else None
-
-
-def model_name(target: Fingerprint) -> str:
-    return f"{target.provider}:{target.model}"
-
-
-def _params(target: Fingerprint) -> dict[str, Value]:
-    return {
-        "provider": target.provider,
-        "model": target.model,
-        "dimension": target.dimension,
-        "text_version": target.text_version,
-    }
 
 
 def adopt(tx: apsw.Connection, target: Fingerprint, beside: Fingerprint | None = None) -> None:
@@ -56,8 +35,9 @@ def adopt(tx: apsw.Connection, target: Fingerprint, beside: Fingerprint | None =
     tx.execute(SQL["adopt"], params)
 
 
-class SqliteTasks:
+class SqliteTasks(ReadTasks):
     def __init__(self, database: Database, block: int = BLOCK) -> None:
+        super().__init__(reading(database), partial(known_fingerprint, database))
         self._db = database
         self._block = block
         self._seen = threading.local()
@@ -85,13 +65,6 @@ class SqliteTasks:
                 tx.execute(SQL["add_task"], params)
                 queued += 1
         return queued
-
-    def unembedded(self, target: Fingerprint, after: int, limit: int) -> list[Entry]:
-        rows = self._db.records(
-            SQL["unembedded"],
-            {"fingerprint": known_fingerprint(self._db, target), "after": after, "limit": limit},
-        )
-        return [READER.entry(row) for row in rows]
 
     def disable(self) -> int:
         with self._db.write() as tx:
@@ -199,7 +172,7 @@ class SqliteTasks:
             "item_key": task.item_key,
             "source_hash": task.source_hash,
             "owner": owner,
-            "error": error,
+            "error": kept_text(error),
             "status": "failed" if retry_at is None else "pending",
             "next_attempt_at": retry_at or 0.0,
             "now": time.time(),
@@ -213,9 +186,6 @@ class SqliteTasks:
         query = SQL["reclaim" if died else "release"]
         with self._db.write() as tx:
             return len(list(tx.execute(query, {"owner": owner, "now": time.time()})))
-
-    def owners(self) -> list[str]:
-        return [str(row[0]) for row in self._db.rows(SQL["owners"])]
 
     def rest(self, target: Fingerprint, stop: threading.Event) -> None:
         """Codes are sealed as vectors are hung, so there is nothing left to do."""
@@ -247,28 +217,8 @@ class SqliteTasks:
         for each in filter(None, (target, beside)):
             self._seal_all(each)
 
-    def waiting(self, target: Fingerprint | None) -> int:
-        return self._count("waiting", target)
-
     def pace(self, target: Fingerprint | None) -> tuple[float | None, float]:
         now, fingerprint = time.time(), target and known_fingerprint(self._db, target)
         params: Params = {"fingerprint": fingerprint, "most": ENOUGH, "since": now - LATELY}
         done, since = self._db.rows(SQL["done_lately"], params)[0]
         return self._db.rows(SQL["oldest"], params)[0][0], a_second(done, since, now)
-
-    def has_stray(self, targets: Sequence[Fingerprint]) -> bool:
-        known = json.dumps([known_fingerprint(self._db, target) or 0 for target in targets])
-        return bool(self._db.rows(SQL["stray"], {"fingerprints": known}))
-
-    def without_vector(self, target: Fingerprint) -> int:
-        return self._count("without_vector", target)
-
-    def counts(self, target: Fingerprint | None) -> EmbeddingCounts:
-        # A model that never embedded anything here has no number yet; no number is below 1.
-        fingerprint = target and (known_fingerprint(self._db, target) or 0)
-        found: dict[str, int] = dict(self._db.rows(SQL["counts"], {"fingerprint": fingerprint}))
-        return EmbeddingCounts(total=sum(found.values()), **found)
-
-    def _count(self, query: str, target: Fingerprint | None) -> int:
-        fingerprint = target and known_fingerprint(self._db, target)
-        return int(self._db.rows(SQL[query], {"fingerprint": fingerprint})[0][0])

@@ -5,7 +5,7 @@ import time
 from pegboard.model.tokens import KeptToken, Token
 from pegboard.store.access import new_token, read_token, revoked_token
 from pegboard.store.queries import load
-from pegboard.store.rows import kept_text
+from pegboard.store.rows import is_storable
 from pegboard.store.sqlite.audit import write_down
 from pegboard.store.sqlite.database import Database, Value, in_list
 
@@ -34,7 +34,9 @@ class SqliteTokens:
         return added
 
     def find(self, token_id: str) -> KeptToken | None:
-        for digest, *row in self._db.rows(SQL["find"], {"id": kept_text(token_id)}):
+        if not is_storable(token_id):
+            return None
+        for digest, *row in self._db.rows(SQL["find"], {"id": token_id}):
             return KeptToken(read_token(*row), digest)
         return None
 
@@ -42,8 +44,10 @@ class SqliteTokens:
         return [read_token(*row) for row in self._db.rows(SQL["listed"])]
 
     def remove(self, token_id: str, by: str = "") -> None:
+        if not is_storable(token_id):
+            return
         with self._db.write() as tx:
-            gone = tx.execute(SQL["remove"], {"id": kept_text(token_id)}).fetchall()
+            gone = tx.execute(SQL["remove"], {"id": token_id}).fetchall()
             for (name,) in gone:
                 write_down(tx, revoked_token(str(name), by, time.time()))
 

@@ -1,6 +1,6 @@
 -- name: page
 -- Published items that are found, with when the version was published that hangs.
-SELECT i.*, v.created_at AS published_at FROM items i
+SELECT i.*, extract(epoch FROM v.created_at)::float8 AS published_at FROM items i
 JOIN item_versions v ON v.item_key = i.key AND v.namespace = i.namespace AND v.version = i.latest_version
 WHERE i.source = 'published' AND i.active AND i.visibility = 'public'
   AND (%(category)s::text IS NULL OR i.category = %(category)s)

@@ -1,11 +1,3 @@
--- name: fingerprint
-SELECT key FROM fingerprints
-WHERE provider = :provider AND model = :model AND dimension = :dimension AND text_version = :text_version;
-
--- name: add_fingerprint
-INSERT INTO fingerprints (provider, model, dimension, text_version)
-VALUES (:provider, :model, :dimension, :text_version) RETURNING key;
-
 -- name: has_vector
 -- Those of all passages are hung together; one that is damaged spoils them all. So it is below.
 SELECT count(*) FROM vectors v JOIN fingerprints f ON f.key = v.fingerprint

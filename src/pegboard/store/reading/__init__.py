@@ -1,0 +1,1 @@
+"""What is read from a board, in the same way whatever its database is."""
