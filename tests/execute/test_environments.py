@@ -5,7 +5,13 @@ import subprocess
 import sys
 import tarfile
 import textwrap
+import threading
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
@@ -149,7 +155,8 @@ def test_a_python_that_does_not_fit_is_told_with_both_versions():
 def offline(folder: Path) -> dict[str, str]:
     """Where both installers find packages then, and nowhere else."""
     found = {"NO_INDEX": "1", "FIND_LINKS": str(folder)}
-    return {f"{tool}_{name}": value for name, value in found.items() for tool in ("PIP", "UV")}
+    both = {f"{tool}_{name}": value for name, value in found.items() for tool in ("PIP", "UV")}
+    return both | {"UV_DEFAULT_INDEX": folder.as_uri()}  # uv takes no order to have none
 
 
 @pytest.fixture(params=["pip", "uv"])
@@ -189,8 +196,33 @@ USES = """
 """
 
 
-def test_a_package_of_the_index_is_installed_once_and_is_there(python):
-    python = python()
+@contextmanager
+def an_index(folder: Path, name: str) -> Iterator[str]:
+    """The address of an index on this machine, with a package that is installed here."""
+    here = distribution(name)
+    (folder / name).mkdir(parents=True)
+    with zipfile.ZipFile(folder / name / f"{name}-{here.version}-py3-none-any.whl", "w") as archive:
+        for each in here.files or ():
+            if each.suffix != ".pyc" and each.name not in ("INSTALLER", "REQUESTED"):
+                archive.write(each.locate(), each.as_posix())
+    serve = partial(SimpleHTTPRequestHandler, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), serve) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def index(tmp_path) -> Iterator[dict[str, str]]:
+    """What leads both installers there, and nowhere else."""
+    with an_index(tmp_path / "index", "iniconfig") as url:
+        yield {"PIP_INDEX_URL": url, "UV_DEFAULT_INDEX": url, "PIP_FIND_LINKS": ""}
+
+
+def test_a_package_of_the_index_is_installed_once_and_is_there(python, index):
+    python = python(**index)
     item = python_item(USES, python_file("requirements.txt", "IniConfig>=2\n"))
     told = []
     for _ in range(2):
