@@ -30,6 +30,10 @@ PARAMETERS = {"postgres", "shared", "bucket"}
 """Whoever is run with these does too: such fixtures ask for the others when they are made."""
 
 
+LONG = ("tiers/test_registry_processes.py", "reliability", "strangers", "cli/test_cli_serving.py")
+"""Few tests that take long. They come first: at the end, one process would run them alone."""
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Folders that will not be needed are not even read."""
     if config.option.markexpr == QUICK and _is_served(collection_path):
@@ -42,6 +46,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if _is_served(item.path) or _asks_for_one(item):
             item.add_marker("server")
+    items.sort(key=lambda item: not any(item.path.is_relative_to(HERE / each) for each in LONG))
 
 
 def _is_served(path: Path) -> bool:
