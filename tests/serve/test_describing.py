@@ -24,7 +24,7 @@ REFUND = "mcptools:payments:refund_payment"
 def test_a_tool_is_described_by_any_of_its_names(ask, name):
     result = ask("describe_tool", name=name)
     [tool] = result.structured_content["tools"]
-    assert (tool["id"], tool["kind"], tool["type"]) == (REFUND, "tool", "python")
+    assert (tool["id"], tool["kind"], tool["tool_type"]) == (REFUND, "tool", "python")
     assert tool["input_schema"]["required"] == ["text"]
     assert text_of(result).startswith(f"{REFUND} (python tool)\n  Give a customer")
     assert '"required":["text"]' in text_of(result)
@@ -148,7 +148,7 @@ def test_a_tool_whose_server_is_down_says_so(board):
     board.store.ledger.mark_server(ServerState("weather", Health.DOWN, error="it\nexited"))
     _, tool = put(board, source="weather", tool_type=ToolType.MCP, tags=("sky",))
     assert tool["notes"] == ["its server weather is down: it exited"]
-    assert (tool["type"], tool["tags"]) == ("mcp", ["sky"])
+    assert (tool["tool_type"], tool["tags"]) == ("mcp", ["sky"])
 
 
 json_objects: st.SearchStrategy[Json] = st.dictionaries(
@@ -170,3 +170,16 @@ def test_an_outline_always_fits_and_what_fits_is_left_alone(schema, room):
     size = len(json.dumps(schema, ensure_ascii=False, separators=(",", ":")))
     assert len(json.dumps(shorter, ensure_ascii=False, separators=(",", ":"))) <= room
     assert (shorter is schema) == (size <= room)
+
+
+def test_an_error_has_its_code_beside_the_words(ask):
+    for name, arguments, code in (
+        ("describe_tool", {"name": "nothing"}, "item_not_found"),
+        ("search_tools", {"query": "x", "kind": "gadget"}, "usage_error"),
+        ("no_such_tool", {}, "usage_error"),
+    ):
+        result = ask(name, **arguments)
+        told = result.meta["pegboard"]["error"]
+        assert (result.is_error, told["code"]) == (True, code)
+        assert told["message"] in result.content[0].text
+        assert result.structured_content is None

@@ -41,8 +41,8 @@ def test_the_structure_does_not_repeat_the_long_description(board, tools, face):
     assert "And more" not in text_of(result)
 
 
-def test_the_scope_is_one_source(ask):
-    result = ask("search_tools", query="message words", scope="gentools")
+def test_the_source_can_be_said(ask):
+    result = ask("search_tools", query="message words", source="gentools")
     assert [hit["id"] for hit in result.structured_content["hits"]] == ["gentools:text:count_words"]
 
 
@@ -76,7 +76,7 @@ def test_no_tool_fits_is_an_answer_that_names_the_nearest(ask):
 
 
 def test_a_source_that_does_not_exist_is_named_with_those_that_do(ask):
-    result = ask("search_tools", query="send a message", scope="githb")
+    result = ask("search_tools", query="send a message", source="githb")
     assert "there is no source 'githb'; there are: gentools, mcptools" in text_of(result)
     assert result.structured_content["notices"]
 
@@ -111,7 +111,6 @@ def test_executable_shows_only_what_can_run_now(ask):
         ({"query": "x", "kind": "gadget"}, "one of tool, skill, directive, knowledge"),
         ({"query": "x", "type": ["mcp", "exe"]}, "type is 'exe'"),
         ({"query": "x", "category": [1]}, "category is [1]; it must be text or a list"),
-        ({"query": "x", "scope": "a", "source": "b"}, "scope 'a' is not among the sources b"),
         ({"query": "x", "colour": "red"}, 'there is no parameter "colour"'),
         ({"query": "x", "budget_tokens": 0}, "of at least 1"),
     ],
@@ -189,7 +188,7 @@ def test_what_to_know_before_calling_stands_with_the_hit():
     assert told.text.endswith("\n  note: its server is down")
     [structured] = told.structured["hits"]
     assert structured["notes"] == ["its server is down"]
-    assert (structured["kind"], structured["like_it"]) == ("skill", 1)
+    assert (structured["kind"], structured["like_it"]) == ("skill", ["a:b:c"])
 
 
 def test_an_answer_has_a_bound_whatever_the_sources_wrote():

@@ -84,7 +84,7 @@ def test_what_one_agent_makes_another_finds_and_runs(shared, era):
             files = {"main.py": CODE}
             new = await made(first, manifest=MANIFEST, files=files, try_with={"word": "Pegboard"})
             assert (new["state"], new["version"]) == ("created", "1.0.0")
-            assert new["trial"]["result"]["vowels"] == 3
+            assert new["trial"]["structured"]["vowels"] == 3
 
             found = await hits(second)
             assert found[0] == new["id"] == "created:text:count_vowels"
@@ -120,7 +120,7 @@ def test_what_one_agent_makes_another_finds_and_runs(shared, era):
             assert "/word" in str(misfit.content)
 
     asyncio.run(flow())
-    kept = json.loads(shared.run("runs", "count_vowels", "--json"))
+    kept = json.loads(shared.run("runs", "count_vowels", "--json"))["runs"]
     assert [run["outcome"] for run in kept].count("ok") == 4
     assert kept[0]["outcome"] == "invalid_arguments"
 
@@ -136,5 +136,5 @@ def test_a_tool_that_wants_more_than_a_sandbox_gives_waits_for_a_person(shared, 
             assert "it wants the network" in str(ran.content)
 
     asyncio.run(flow())
-    kept = json.loads(shared.run("runs", "--json"))
+    kept = json.loads(shared.run("runs", "--json"))["runs"]
     assert [run["outcome"] for run in kept] == ["denied"]

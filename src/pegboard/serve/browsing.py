@@ -50,7 +50,7 @@ _NAME = {"type": "string", "maxLength": 200}
 TOOLS_INPUT: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "categories": {
+        "category": {
             "anyOf": [_NAME, {"type": "array", "items": _NAME, "maxItems": 100}],
             "description": "As list_categories names them. Default: all.",
         },
@@ -98,7 +98,7 @@ def list_categories(board: Pegboard, arguments: dict[str, Any]) -> CallToolResul
 
 
 def list_tools(board: Pegboard, arguments: dict[str, Any]) -> CallToolResult:
-    asked = arguments.get("categories", ())
+    asked = arguments.get("category", ())
     categories = [asked] if isinstance(asked, str) else list(asked)
     limit = int(arguments.get("limit", LISTED))
     after = board.show(arguments["after"]) if "after" in arguments else None

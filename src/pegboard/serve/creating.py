@@ -112,6 +112,6 @@ def _first(description: str) -> str:
 
 def _structured(made: Created) -> dict[str, Any]:
     alike = [{"id": hit.id, "score": hit.score} for hit in made.alike]
-    trial = made.trial and {"outcome": made.trial.outcome, "result": made.trial.structured}
+    trial = made.trial and {"outcome": made.trial.outcome, "structured": made.trial.structured}
     said = {"version": made.version, "reason": made.reason, "alike": alike, "trial": trial}
     return {"state": made.state, "id": made.id} | {k: v for k, v in said.items() if v}

@@ -55,7 +55,7 @@ OUTPUT_SCHEMA: dict[str, Any] = {
                 "properties": {
                     "id": {"type": "string"},
                     "kind": {"type": "string"},
-                    "type": {"type": "string"},
+                    "tool_type": {"type": "string"},
                     "description": {"type": "string"},
                     "tags": _TEXTS,
                     "input_schema": {"type": "object"},
@@ -86,6 +86,8 @@ def describe_tool(board: Pegboard, arguments: dict[str, Any]) -> CallToolResult:
         try:
             tools.append(_told(board.show(name), down, MOST_LETTERS // len(names)))
         except (ItemNotFound, ItemAmbiguous) as error:
+            if len(names) == 1:
+                raise
             errors.append(in_words(error))
     text = "\n".join([*map(_text, tools), *errors])
     if not tools:
@@ -112,7 +114,7 @@ def _told(entry: Entry, down: Mapping[str, str], room: int) -> dict[str, Any]:
     told = {
         "id": qualified(item.namespace, item.id),
         "kind": item.kind.value,
-        "type": item.tool_type.value if item.tool_type else "",
+        "tool_type": item.tool_type.value if item.tool_type else "",
         "description": description,
         "tags": [clipped(tag, LONGEST_TAG) for tag in item.tags[:MOST_TAGS]],
         "input_schema": asks,
@@ -156,7 +158,7 @@ def _state(entry: Entry, down: Mapping[str, str]) -> list[str]:
 
 def _text(told: Mapping[str, Any]) -> str:
     """Only the id stands at the margin, so that no description can be taken for another tool."""
-    kind = " ".join(filter(None, (told.get("type"), told["kind"])))
+    kind = " ".join(filter(None, (told.get("tool_type"), told["kind"])))
     head = f"{one_line(told['id'])} ({kind})"
     lines = [f"note: {note}" for note in told.get("notes", ())]
     lines += [line.rstrip() for line in told["description"].splitlines()]

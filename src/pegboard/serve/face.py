@@ -30,7 +30,7 @@ from pegboard.serve.changes import Changes, Following
 from pegboard.serve.offers import OFFERS
 from pegboard.serve.prompt import Profile, Workflow, workflow
 from pegboard.serve.pytools import pytools_offers
-from pegboard.serve.replies import failure, in_words, one_line, text_block
+from pegboard.serve.replies import failed, one_line, text_block
 from pegboard.serve.table import Asked, Context, Offer, Schema, Threads
 
 PROMPT = Prompt(
@@ -125,7 +125,7 @@ class Face:
             asked = Asked(self.board, arguments, context, self.threads, params.input_responses)
             return await offer.respond(asked)
         except PegboardError as error:
-            return failure(in_words(error))
+            return failed(error)
 
     def _input_schema(self, name: str) -> Schema | None:
         offer = self.offers.get(name)

@@ -21,6 +21,16 @@ def failure(text: str) -> CallToolResult:
     return CallToolResult(content=[text_block(text)], is_error=True)
 
 
+def failed(error: PegboardError) -> CallToolResult:
+    """In words for the agent; what every face says of an error is beside them, for programs.
+
+    Not as structured content: that has to be what the tool's output schema says.
+    """
+    said = {"code": error.code, "message": error.message, "hint": error.hint}
+    meta = {"pegboard": {"error": said}}
+    return CallToolResult(content=[text_block(in_words(error))], is_error=True, _meta=meta)
+
+
 def in_words(error: PegboardError) -> str:
     """What is wrong, and the next step; an agent has tools where a person has commands."""
     if isinstance(error, ItemNotFound):

@@ -30,7 +30,6 @@ from pegboard.text import first_sentence
 
 log = logging.getLogger(__name__)
 
-ALL = "all"
 MOST_HITS = 50
 LONGEST_QUERY = 2_000
 FILTERS = {
@@ -41,7 +40,7 @@ FILTERS = {
     "source": ("sources", "Only from these."),
     "namespace": ("namespaces", "Only in these."),
     "skill": ("skills", "Only tools that these use."),
-    "linked_with": ("linked", "Only what links to these, or they to it."),
+    "linked": ("linked", "Only what links to these, or they to it."),
 }
 """Of the filters, those that an agent can know the values of: each costs it context."""
 
@@ -74,11 +73,6 @@ def input_schema(board: Pegboard) -> dict[str, Any]:
                 "default": found.mode,
                 "description": "hybrid: words and meaning; bm25: exact words; vector: meaning; "
                 "fuzzy: words with typing errors.",
-            },
-            "scope": {
-                "type": "string",
-                "default": ALL,
-                "description": "all, or one source by its name.",
             },
             "limit": {
                 "type": "integer",
@@ -125,7 +119,7 @@ _HIT = {
         "tier": {"type": "string"},
         "passage": {"type": "string"},
         "notes": {"type": "array", "items": {"type": "string"}},
-        "like_it": {"type": "integer"},
+        "like_it": {"type": "array", "items": {"type": "string"}},
     },
     "required": ["id", "score"],
 }
@@ -170,14 +164,6 @@ def _filters(arguments: dict[str, Any]) -> Filters:
         for each in chosen[FILTERS[name][0]]:
             if each not in set(known):
                 raise UsageError(f"{name} is {each[:60]!r}; it must be one of {', '.join(known)}")
-    scope = str(arguments.get("scope", ALL))
-    if scope != ALL:
-        if chosen["sources"] and scope not in chosen["sources"]:
-            others = ", ".join(chosen["sources"])[:200]
-            raise UsageError(
-                f"scope {scope[:60]!r} is not among the sources {others}", "give one of them"
-            )
-        chosen["sources"] = (scope,)
     return Filters(active=True, **chosen)
 
 
@@ -269,5 +255,5 @@ def _remarks(hit: Hit) -> dict[str, object]:
     if hit.notes:
         found["notes"] = list(hit.notes)
     if hit.like_it:
-        found["like_it"] = len(hit.like_it)
+        found["like_it"] = list(hit.like_it)
     return found
