@@ -184,7 +184,8 @@ def searches_are_the_same(pair: Pair) -> str:
             if not wanted or wanted != found:
                 raise Failed(f"{mode} {question!r}: {found[:3]} on the replica, not {wanted[:3]}")
             compared += len(found)
-        hits = json.loads(command(pair, pair.replica, "search", QUESTIONS[0], "--json").stdout)
+        told = command(pair, pair.replica, "search", QUESTIONS[0], "--json").stdout
+        hits = json.loads(told)["hits"]
         if [hit["id"] for hit in hits] != [hit.id for hit in primary.search(QUESTIONS[0]).hits]:
             raise Failed(f"pegboard search on the replica finds {hits}")
     return (

@@ -30,7 +30,7 @@ def active(board: Pegboard) -> int:
 def change(board: Pegboard, spec: ModelSpec = NEW_SPEC, **options):
     return board.models.change(
         spec,
-        lambda: board.backfill(work=options.get("work", True)).notices,
+        lambda: board.backfill(embed=options.get("embed", True)).notices,
         **{"stop": threading.Event()} | options,
     )
 
@@ -65,7 +65,7 @@ def working():
 def test_search_goes_on_with_the_old_model_until_the_new_one_is_complete(board, opened):
     before = found(board)
     searching = opened()
-    change(board, work=False)
+    change(board, embed=False)
     for _ in range(5):
         assert one_batch(board)
         assert active(board) == OLD
@@ -97,7 +97,7 @@ def test_another_process_searches_by_the_new_model_alone_once_it_has_heard_of_it
 def test_an_item_edited_during_the_change_is_found_by_meaning_before_and_after_the_switch(
     board, folder
 ):
-    change(board, work=False)
+    change(board, embed=False)
     folder.write("payments/refund_payment", "Reimburse an unhappy buyer.")
     board.sync(embed=False)
     worker = board.worker()
@@ -120,7 +120,7 @@ def test_a_worker_finishes_a_change_that_was_stopped_before_anything_was_queued(
 
 def test_workers_at_once_embed_every_item_once_and_make_one_switch(board, opened):
     boards = [board, opened(), opened()]
-    change(board, work=False)
+    change(board, embed=False)
     hands = [each.worker() for each in boards]
     for hand in hands:
         hand.settings = hand.settings._replace(batch_size=1)

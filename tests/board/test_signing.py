@@ -67,7 +67,7 @@ def found_at(ai, item="tools/ops/release.py", namespace="public"):
 
 def sign_all(keyring, ai, **options):
     for item in ITEMS:
-        sign(keyring, found_at(ai, item), options.get("key"), options.get("days"))
+        sign(keyring, found_at(ai, item), options.get("key"), options.get("seconds"))
 
 
 def synced(board, ai, *, full=False):

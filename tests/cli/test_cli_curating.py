@@ -44,19 +44,19 @@ def linked(pegboard, desk):
 
 
 def test_describe_shows_what_the_source_says(pegboard, board):
-    ran = pegboard("describe", "refund_payment")
+    ran = pegboard("description", "refund_payment")
     assert ran.out.splitlines() == [REFUND, "  as its source describes it", "", SAID]
 
 
 def test_a_description_is_set_shown_found_and_reset(pegboard, board):
-    ran = pegboard("describe", REFUND, "--set", "Undo a purchase.")
+    ran = pegboard("description", REFUND, "--set", "Undo a purchase.")
     assert ran.out.splitlines() == [
         *(REFUND, "  described by mia, just now", ""),
         *("Undo a purchase.", "", "Its source says:", SAID),
     ]
     assert pegboard("search", "purchase", "--mode", "bm25").code == 0
     assert pegboard("sync", "--full", "--json").code == 0
-    told = pegboard("describe", REFUND, "--json").json
+    told = pegboard("description", REFUND, "--json").json
     assert told.pop("override_at") > 0
     assert told == {
         "id": REFUND,
@@ -67,19 +67,16 @@ def test_a_description_is_set_shown_found_and_reset(pegboard, board):
         "override_by": "mia",
         "imported_description": SAID,
     }
-    assert pegboard("describe", REFUND, "--reset", "--json").json["description"] == SAID
+    assert pegboard("description", REFUND, "--reset", "--json").json["description"] == SAID
     assert pegboard("search", "purchase", "--mode", "bm25").code == 1
     assert "5 ready, 0 pending" in pegboard("status").out
     assert pegboard("doctor").code == 0
 
 
-def test_a_description_comes_from_a_file_or_from_standard_input(pegboard, board, desk, monkeypatch):
-    (desk / "text.md").write_bytes(b"Undo a\r\npurchase.\r\n")
-    told = pegboard("describe", REFUND, "--file", "text.md", "--by", "ben", "--json").json
-    assert (told["description"], told["override_by"]) == ("Undo a\npurchase.", "ben")
+def test_a_description_may_come_from_standard_input(pegboard, board, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("From a pipe.\n"))
-    told = pegboard("describe", REFUND, "--set", "-", "--json").json
-    assert told["description"] == "From a pipe."
+    told = pegboard("description", REFUND, "--set", "-", "--by", "ben", "--json").json
+    assert (told["description"], told["override_by"]) == ("From a pipe.", "ben")
 
 
 @pytest.mark.parametrize(
@@ -88,20 +85,15 @@ def test_a_description_comes_from_a_file_or_from_standard_input(pegboard, board,
         (("--set", ""), "the description is empty"),
         (("--set", "x", "--reset"), "do not go together"),
         (("--set", "a\u202eb"), "cannot see"),
-        (("--file", "nowhere.txt"), "cannot be read"),
-        (("--file", "latin.txt"), "no text in UTF-8"),
-        (("--file", "long.txt"), "too long"),
     ],
 )
-def test_a_description_that_cannot_be_taken_is_refused(pegboard, board, desk, args, told):
-    (desk / "latin.txt").write_bytes(b"caf\xe9")
-    (desk / "long.txt").write_bytes(b"x" * 1_000_001)
-    ran = pegboard("describe", REFUND, *args)
+def test_a_description_that_cannot_be_taken_is_refused(pegboard, board, args, told):
+    ran = pegboard("description", REFUND, *args)
     assert (ran.code, told in ran.err) == (2, True), ran.err
 
 
 def test_an_item_that_is_not_there_cannot_be_described(pegboard, board):
-    ran = pegboard("describe", "nothing", "--set", "x")
+    ran = pegboard("description", "nothing", "--set", "x")
     assert ran.code == 7
     assert 'pegboard search "..." --state all' in ran.err
 
@@ -135,16 +127,16 @@ def test_what_is_gone_meanwhile_is_said_when_it_is_switched_on(pegboard, board, 
 
 
 def test_tags_are_shown_set_found_and_reset(pegboard, board):
-    assert pegboard("tag", REFUND).out.splitlines() == [
+    assert pegboard("tags", REFUND).out.splitlines() == [
         *(REFUND, "  no tags", "  as its source tags it")
     ]
-    ran = pegboard("tag", "refund_payment", "--set", "money, undo it")
+    ran = pegboard("tags", "refund_payment", "--set", "money, undo it")
     assert ran.out.splitlines() == [
         *(REFUND, "  money, undo it", "  tagged by mia, just now; its source says: no tags")
     ]
     assert pegboard("search", "undo", "--mode", "bm25", "--tag", "money").code == 0
     assert pegboard("sync", "--full", "--json").code == 0
-    told = pegboard("tag", REFUND, "--json").json
+    told = pegboard("tags", REFUND, "--json").json
     assert told.pop("tags_override_at") > 0
     assert told == {
         "id": REFUND,
@@ -159,7 +151,7 @@ def test_tags_are_shown_set_found_and_reset(pegboard, board):
     shown = pegboard("show", REFUND, "--json").json
     assert (shown["item"]["tags"], shown["imported_tags"]) == (["money", "undo it"], [])
     assert (shown["tags_override"], shown["tags_override_by"]) == (True, "mia")
-    told = pegboard("tag", REFUND, "--reset", "--by", "ben", "--json").json
+    told = pegboard("tags", REFUND, "--reset", "--by", "ben", "--json").json
     assert (told["tags"], told["tags_override"]) == ([], False)
     assert pegboard("search", "undo", "--mode", "bm25").code == 1
     lines = pegboard("history", REFUND).out.splitlines()
@@ -172,9 +164,9 @@ def test_tags_are_shown_set_found_and_reset(pegboard, board):
 
 
 def test_an_item_can_be_said_to_have_no_tags(pegboard, board):
-    told = pegboard("tag", REFUND, "--set", " ", "--json").json
+    told = pegboard("tags", REFUND, "--set", " ", "--json").json
     assert (told["tags"], told["tags_override"]) == ([], True)
-    assert "  no tags\n  tagged by mia" in pegboard("tag", REFUND).out
+    assert "  no tags\n  tagged by mia" in pegboard("tags", REFUND).out
     assert "none (tagged by mia" in pegboard("show", REFUND).out
 
 
@@ -189,13 +181,13 @@ def test_an_item_can_be_said_to_have_no_tags(pegboard, board):
     ],
 )
 def test_tags_that_cannot_be_taken_are_refused(pegboard, board, args, told):
-    ran = pegboard("tag", REFUND, *args)
+    ran = pegboard("tags", REFUND, *args)
     assert (ran.code, told in ran.err) == (2, True), ran.err
-    assert pegboard("tag", REFUND, "--json").json["tags_override"] is False
+    assert pegboard("tags", REFUND, "--json").json["tags_override"] is False
 
 
 def test_an_item_that_is_not_there_cannot_be_tagged_or_deleted(pegboard, board):
-    assert pegboard("tag", "nothing", "--set", "x").code == 7
+    assert pegboard("tags", "nothing", "--set", "x").code == 7
     assert pegboard("delete", "nothing", "--yes").code == 7
 
 
@@ -265,7 +257,7 @@ def test_what_changes_while_one_is_asked_is_not_deleted(pegboard, made, terminal
     monkeypatch.setattr(click, "confirm", meanwhile)
     ran = pegboard("delete", made)
     assert (ran.code, "has changed since you looked at it" in ran.err) == (10, True), ran.err
-    assert pegboard("tag", made, "--json").json["tags"] == ["mine"]
+    assert pegboard("tags", made, "--json").json["tags"] == ["mine"]
 
 
 def test_what_a_source_brings_is_not_deleted_nor_asked_about(pegboard, board, terminal):
@@ -279,7 +271,7 @@ def test_what_a_source_brings_is_not_deleted_nor_asked_about(pegboard, board, te
 def test_tags_and_deletion_on_postgres(there, postgres_store):
     made = make_item("fold", id=ItemId("created:paper:fold"), source=CREATED)
     postgres_store.items.put([made], None)
-    assert there("tag", made.id, "--set", "money", "--json").json["tags"] == ["money"]
+    assert there("tags", made.id, "--set", "money", "--json").json["tags"] == ["money"]
     assert there("delete", made.id, "--yes", "--json").json["removed"] is True
     assert there("show", made.id).code == 7
     assert there("doctor").code == 0
@@ -301,7 +293,7 @@ def test_history_has_the_newest_first_and_outlives_the_item(pegboard, board):
         "activated by ben",
         "deactivated by mia: It is not ready.",
     ]
-    told = pegboard("history", REFUND, "--json").json
+    told = pegboard("history", REFUND, "--json").json["history"]
     assert [each["event"] for each in told] == ["purged", "activated", "deactivated"]
     assert set(told[0]) == {"namespace", "id", "at", "event", "by", "detail"}
     assert pegboard("history", "nothing").code == 7
@@ -322,7 +314,7 @@ def test_a_sync_tells_of_links_that_lead_nowhere(linked, pegboard):
     assert "1 link leads nowhere; see: pegboard links --unresolved" in linked.out
     ran = pegboard("links", "--unresolved")
     assert ran.out == "skills::letters  uses  weigh\n"
-    [told] = pegboard("links", "--unresolved", "--json").json
+    [told] = pegboard("links", "--unresolved", "--json").json["links"]
     assert (told["id"], told["relation"], told["target"]) == ("skills::letters", "uses", "weigh")
 
 
@@ -342,7 +334,7 @@ def test_links_are_shown_from_both_ends(linked, pegboard):
 def test_tools_are_found_by_the_skill_that_uses_them(linked, pegboard):
     for option in ("--skill", "--linked"):
         ran = pegboard("search", "letters", "--mode", "bm25", option, "letters", "--json")
-        assert [hit["id"] for hit in ran.json] == ["tools:mail:send"]
+        assert [hit["id"] for hit in ran.json["hits"]] == ["tools:mail:send"]
     assert pegboard("search", "letters", "--linked", "nothing").code == 7
 
 
@@ -355,11 +347,11 @@ def test_rejections_are_listed_by_source_and_go_when_they_are_put_right(pegboard
     ran = pegboard("rejections")
     assert "tools / mcptools/mail/broken.py" in ran.out
     assert ran.out.endswith("1 refused\n")
-    assert pegboard("status", "--rejections").out == ran.out
-    [told] = pegboard("rejections", "--source", "tools", "--json").json
+    assert pegboard("rejections").out == ran.out
+    [told] = pegboard("rejections", "--source", "tools", "--json").json["rejections"]
     assert told["origin"] == "mcptools/mail/broken.py"
     assert told["rejected_at"] > 0
     assert pegboard("rejections", "--source", "other").out == "0 refused\n"
     tools.write("mail/broken", "It is well now.")
     pegboard("sync")
-    assert pegboard("rejections", "--json").json == []
+    assert pegboard("rejections", "--json").json["rejections"] == []

@@ -58,7 +58,7 @@ def test_old_tables_in_the_way_of_the_board_are_named_with_a_way_out(pegboard, e
     moved = pegboard("db", "import-kiwi", "--from", empty_database, "--board", aside, "--json")
     assert moved.json["tables"]["directives"]["added"] == 5 + len(OLD_DIRECTIVES)
     found = pegboard("search", "create issue", "--board", aside, "--json")
-    assert "kiwi:git:create_issue_0" in [hit["id"] for hit in found.json]
+    assert "kiwi:git:create_issue_0" in [hit["id"] for hit in found.json["hits"]]
 
 
 def test_a_schema_that_is_too_new_is_left_alone(pegboard, postgres_url):
@@ -138,7 +138,7 @@ def test_an_import_is_told_to_people_and_to_programs(pegboard, empty_database, p
     again = pegboard(*command)
     assert f"scripts: 0 added, 0 changed, {scripts} unchanged, 8 refused" in again.out
     assert "U+202E" in again.out
-    refused = pegboard("status", "--rejections", "--board", postgres_url).out
+    refused = pegboard("rejections", "--board", postgres_url).out
     assert "kiwi / script_versions/" in refused
 
 
@@ -148,10 +148,10 @@ def test_imported_items_are_found_by_words_at_once_and_by_meaning_after_a_backfi
     make_kiwi(empty_database, scripts=12, largest=1_000)
     at = ("--board", postgres_url)
     assert pegboard("db", "import-kiwi", "--from", empty_database, *at).code == 0
-    [hit, *_] = pegboard("search", "lint issue project 7", "--json", *at).json
+    [hit, *_] = pegboard("search", "lint issue project 7", "--json", *at).json["hits"]
     assert (hit["id"], hit["match_type"]) == ("kiwi:finance:lint_issue_7", "keyword")
     assert pegboard("backfill", *at).code == 0
-    [hit, *_] = pegboard("search", "lint issue project 7", "--json", *at).json
+    [hit, *_] = pegboard("search", "lint issue project 7", "--json", *at).json["hits"]
     assert (hit["id"], hit["match_type"]) == ("kiwi:finance:lint_issue_7", "both")
     shown = pegboard("show", "kiwi:finance:lint_issue_7", "--json", *at).json
     assert shown["item"]["version"]["files"][0]["path"] == "main.py"

@@ -4,12 +4,12 @@ import pytest
 
 
 def ids(ran):
-    return [hit["id"] for hit in ran.json]
+    return [hit["id"] for hit in ran.json["hits"]]
 
 
 def rejected(pegboard):
     return {
-        each["origin"]: each["code"] for each in pegboard("status", "--rejections", "--json").json
+        each["origin"]: each["code"] for each in pegboard("rejections", "--json").json["rejections"]
     }
 
 
@@ -206,7 +206,7 @@ def test_sync_shows_what_it_refused_and_status_says_why(pegboard, board, tools):
         "mcptools/chat/latin.py": "not_utf8",
         "mcptools/chat/silent.py": "no_docstring",
     }
-    shown = pegboard("status", "--rejections").out
+    shown = pegboard("rejections").out
     assert "tools / mcptools/chat/broken.py" in shown
     assert "ine 1 is not valid Python" in shown
     assert "4 refused" in shown

@@ -20,7 +20,7 @@ def described(board, sql):
 
 
 def found(ran):
-    return {hit["name"] for hit in ran.json}
+    return {hit["name"] for hit in ran.json["hits"]}
 
 
 ASKED = [

@@ -12,7 +12,7 @@ executor_config:
 
 
 def ids(ran):
-    return [hit["id"] for hit in ran.json]
+    return [hit["id"] for hit in ran.json["hits"]]
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_what_is_refused_is_counted_and_told(pegboard, ai, write):
     ran = pegboard("add", "folder", ".ai")
     assert ran.code == 0
     assert "refused: 2 (no_manifest 1, no_skill 1)" in ran.out
-    shown = pegboard("status", "--rejections").out
+    shown = pegboard("rejections").out
     assert "refused    2; see: pegboard rejections\n" in pegboard("status").out
     assert "ai / tools/broken  no_manifest" in shown
     assert "has no tool.yaml" in shown
@@ -135,7 +135,7 @@ def test_the_project_goes_before_your_own_folder(pegboard, ai, tmp_path):
     assert pegboard("add", "folder", ".ai").code == 0
     shown = pegboard("show", "tools:ops:release", "--json").json["item"]
     assert (shown["source"], shown["description"]) == ("ai", "Cut a release and tag it.")
-    assert "'ai', which goes before" in pegboard("status", "--rejections").out
+    assert "'ai', which goes before" in pegboard("rejections").out
     (ai / "tools/ops/release.py").unlink()
     pegboard("sync")
     assert pegboard("show", "tools:ops:release", "--json").json["item"]["source"] == "user"

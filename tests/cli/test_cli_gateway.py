@@ -106,8 +106,8 @@ READING = [
     ("show", "nothing-like-it"),
     ("show", ".."),
     ("show", "a/b?c#d%2F"),
-    ("describe", "greet"),
-    ("tag", "shred"),
+    ("description", "greet"),
+    ("tags", "shred"),
     ("history", "tools:paper:draw"),
     ("history", "greet"),
     ("history", "nothing-like-it"),
@@ -120,7 +120,7 @@ READING = [
     ("changes",),
     ("changes", "greet"),
     ("status",),
-    ("status", "--rejections"),
+    ("rejections"),
     ("runs",),
     ("runs", "greet"),
     ("sync", "nothing-like-it"),
@@ -137,19 +137,24 @@ READING = [
 def test_what_is_read_is_the_same(both, command, form):
     there = both.there(*command, *form)
     here = both.here(*command, *form) if command[0] != "prompt" else both.pegboard(*command, *form)
-    assert there == here
+    assert timeless(there) == timeless(here)
     assert there.out or there.err
+
+
+def timeless(ran):
+    """How long a search took is not the same twice."""
+    return ran._replace(out=re.sub(r'("(?:embed|search)_seconds": )[\d.e-]+', r"\1 0", ran.out))
 
 
 def test_an_explanation_is_the_same_but_for_how_long_it_took(both):
     command = ("search", "greet somebody", "--explain", "--json")
-    assert both.there(*command).json == both.here(*command).json
+    assert timeless(both.there(*command)) == timeless(both.here(*command))
 
 
 def test_how_many_hits_is_said_here_and_what_fits_at_the_gateway(both, monkeypatch):
     monkeypatch.setenv("PEGBOARD_SEARCH_LIMIT", "1")
     monkeypatch.setenv("PEGBOARD_SEARCH_THRESHOLD", "1")
-    assert len(both.there("search", "greet", "--json").json) == 1
+    assert len(both.there("search", "greet", "--json").json["hits"]) == 1
 
 
 def test_the_gateway_and_its_token_can_be_in_the_environment(both, monkeypatch):
@@ -177,7 +182,7 @@ def test_a_board_and_a_gateway_do_not_go_together(both):
 
 def test_a_token_in_a_file_is_shown(both, desk):
     (desk / "token").write_text("reader-token\n")
-    ran = both.there("describe", "greet", "--reset", "--token-file", "token")
+    ran = both.there("description", "greet", "--reset", "--token-file", "token")
     assert ran.code == 13
     assert "needs the role author, and you are reader" in ran.err
 
@@ -214,22 +219,22 @@ def test_a_search_by_another_model_is_for_a_board_here(both, desk):
 
 
 def test_a_description_is_given_and_taken_back(own):
-    ran = own.there("describe", "greet", "--set", "Say hello.", "--json")
+    ran = own.there("description", "greet", "--set", "Say hello.", "--json")
     assert ran.code == 0
     assert (ran.json["description"], ran.json["override_by"]) == ("Say hello.", "local")
-    shown = own.here("describe", "greet", "--json").json
+    shown = own.here("description", "greet", "--json").json
     assert shown == ran.json
-    assert own.there("describe", "greet", "--reset").out == own.here("describe", "greet").out
-    assert own.there("describe", "greet", "--set", "  ").code == 2
+    assert own.there("description", "greet", "--reset").out == own.here("description", "greet").out
+    assert own.there("description", "greet", "--set", "  ").code == 2
 
 
 def test_tags_are_given_and_taken_back(own):
-    assert own.there("tag", "greet", "--set", "warm,kind", "--json").json["tags"] == [
+    assert own.there("tags", "greet", "--set", "warm,kind", "--json").json["tags"] == [
         "warm",
         "kind",
     ]
-    assert own.there("tag", "greet").out == own.here("tag", "greet").out
-    assert own.there("tag", "greet", "--reset", "--json").json["tags"] == []
+    assert own.there("tags", "greet").out == own.here("tags", "greet").out
+    assert own.there("tags", "greet", "--reset", "--json").json["tags"] == []
 
 
 def test_an_item_is_switched_off_and_on(own):
@@ -325,7 +330,7 @@ def test_embeddings_are_queued_and_the_gateway_makes_them(own):
     ran = own.there("backfill", "--json")
     assert ran.json["total"] == 5
     assert "the gateway embeds what waits" in ran.err
-    assert own.there("backfill", "--queue-only").err == ""
+    assert own.there("backfill", "--no-embed").err == ""
 
 
 def test_sources_are_synced_and_removed(own, desk):
@@ -417,7 +422,7 @@ def test_a_gateway_asks_no_address_that_its_tools_may_not_call(own, pets):
 def test_a_tool_is_run_there_with_what_it_says_on_its_way(both):
     ran = both.there("run", "greet", "--arg", "name=Ada")
     assert (ran.code, ran.out, ran.err) == (0, "hello Ada\n", "on the way\n")
-    assert both.there("run", "greet", "--json", '{"name": "nobody"}').code == 11
+    assert both.there("run", "greet", "--arguments", '{"name": "nobody"}').code == 11
     assert "by local" in both.here("runs").out
 
 
@@ -426,7 +431,7 @@ def facts(ran):
 
 
 def test_all_about_a_run_is_told_as_here(both):
-    command = ("run", "greet", "--arg", "name=Zoë \x1b[31m", "--output", "json")
+    command = ("run", "greet", "--arg", "name=Zoë \x1b[31m", "--json")
     assert facts(both.there(*command)) == facts(both.here(*command))
 
 
@@ -451,14 +456,14 @@ def test_files_that_a_run_makes_are_kept_here(own, desk):
 def test_what_somebody_has_to_approve_is_not_run_unasked(both):
     ran = both.there("run", "shred", "--arg", "sheet=1")
     assert ran.code == 11
-    assert "nobody is here; --yes does" in ran.err
+    assert "nobody is here; --approve does" in ran.err
     assert "denied: shred was not run" in ran.err
-    assert both.there("run", "shred@1.2.0", "--arg", "sheet=1", "--yes").out == "shredded 1\n"
+    assert both.there("run", "shred@1.2.0", "--arg", "sheet=1", "--approve").out == "shredded 1\n"
 
 
 def test_a_reader_cannot_approve(both, monkeypatch):
     monkeypatch.setenv("PEGBOARD_TOKEN", "reader-token")
-    ran = both.there("run", "shred", "--arg", "sheet=1", "--yes")
+    ran = both.there("run", "shred", "--arg", "sheet=1", "--approve")
     assert ran.code == 13
     assert "approving a call needs the role author" in ran.err
 
@@ -501,7 +506,7 @@ def test_whoever_stops_waiting_stops_the_run(own, desk):
         f"trap 'touch {ended}; exit' TERM; touch {started}\nsleep 98765 &\nwait\n"
     )
     assert own.here("sync").code == 0
-    command = [sys.executable, "-m", "pegboard", "run", "wait", "--yes", "--gateway", own.url]
+    command = [sys.executable, "-m", "pegboard", "run", "wait", "--approve", "--gateway", own.url]
     child = subprocess.Popen(command, stderr=subprocess.PIPE)
     until(started.exists)
     child.send_signal(signal.SIGINT)

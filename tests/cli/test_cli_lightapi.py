@@ -8,12 +8,12 @@ def test_a_description_is_added_read_and_found_by_what_only_its_metadata_says(pe
     added = pegboard("add", "lightapi", str(PARCELS))
     assert (added.code, added.err) == (0, "")
     assert "added parcels" in added.out
-    found = pegboard("search", "consignment", "--mode", "bm25", "--json").json
+    found = pegboard("search", "consignment", "--mode", "bm25", "--json").json["hits"]
     assert [hit["id"] for hit in found] == ["parcels:shipping:trackParcel"]
     shown = pegboard("show", "trackParcel", "--json").json
     assert "consignment" not in shown["item"]["description"]
     assert shown["item"]["keywords"][:2] == ["shipment status", "consignment"]
-    by_persona = pegboard("search", "parcel", "--persona", "support-agent", "--json").json
+    by_persona = pegboard("search", "parcel", "--persona", "support-agent", "--json").json["hits"]
     assert [hit["id"] for hit in by_persona] == ["parcels:shipping:trackParcel"]
 
 

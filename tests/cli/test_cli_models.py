@@ -48,13 +48,13 @@ def disabled(provider, pegboard, tools):
 def test_without_a_model_search_goes_by_words(pegboard, disabled):
     ran = pegboard("search", "refund", "--json")
     assert ran.code == 0
-    assert [hit["match_type"] for hit in ran.json] == ["keyword"]
-    assert ["vector" in hit["breakdown"] for hit in ran.json] == [False]
+    assert [hit["match_type"] for hit in ran.json["hits"]] == ["keyword"]
+    assert ["vector" in hit["breakdown"] for hit in ran.json["hits"]] == [False]
 
 
 def test_without_a_model_a_search_by_meaning_says_that_it_went_by_words(pegboard, disabled):
     ran = pegboard("search", "refund", "--mode", "vector", "--json")
-    assert ran.json[0]["name"] == "refund_payment"
+    assert ran.json["hits"][0]["name"] == "refund_payment"
     assert ran.err.count("embedding is disabled") == 1
 
 
@@ -82,7 +82,7 @@ def test_once_there_is_a_model_backfill_embeds_everything(pegboard, disabled, pr
     assert "backfill" in pegboard("search", "refund").err
     assert pegboard("backfill", "--json").json["embedded"] == 5
     ran = pegboard("search", "refund", "--json")
-    assert (ran.err, ran.json[0]["match_type"]) == ("", "both")
+    assert (ran.err, ran.json["hits"][0]["match_type"]) == ("", "both")
     assert pegboard("doctor").code == 0
 
 
@@ -103,11 +103,11 @@ def test_what_waits_when_the_model_is_turned_off_is_disabled(pegboard, board, pr
 def test_after_a_change_of_model_search_goes_on_with_the_old_one(
     pegboard, board, dimension, filters
 ):
-    before = pegboard("search", "refund", *filters, "--json").json
+    before = pegboard("search", "refund", *filters, "--json").json["hits"]
     dimension(OTHER)
     ran = pegboard("search", "refund", *filters, "--json")
-    assert (ran.code, ran.json, ran.err) == (0, before, "")
-    assert ran.json[0]["match_type"] == "both"
+    assert (ran.code, ran.json["hits"], ran.err) == (0, before, "")
+    assert ran.json["hits"][0]["match_type"] == "both"
 
 
 def test_a_tool_edited_half_way_to_a_new_model_has_no_vector_of_its_old_text(
@@ -117,7 +117,7 @@ def test_a_tool_edited_half_way_to_a_new_model_has_no_vector_of_its_old_text(
     tools.write("payments/refund_payment", "Return money to a buyer.")
     pegboard("sync", "--no-embed")
     ran = pegboard("search", "refund", "--mode", "vector", "--json")
-    assert "refund_payment" not in [hit["name"] for hit in ran.json]
+    assert "refund_payment" not in [hit["name"] for hit in ran.json["hits"]]
     assert "pegboard backfill" in ran.err
 
 
@@ -125,7 +125,7 @@ def test_backfill_brings_a_changed_model_to_every_tool(pegboard, board, dimensio
     dimension(OTHER)
     assert pegboard("backfill", "--json").json["embedded"] == 5
     ran = pegboard("search", "refund", "--json")
-    assert (ran.err, ran.json[0]["match_type"]) == ("", "both")
+    assert (ran.err, ran.json["hits"][0]["match_type"]) == ("", "both")
     lengths = sql(
         "SELECT DISTINCT f.dimension, length(v.vector) / 4"
         " FROM vectors v JOIN fingerprints f ON f.key = v.fingerprint"
@@ -135,19 +135,19 @@ def test_backfill_brings_a_changed_model_to_every_tool(pegboard, board, dimensio
 
 
 def test_going_back_to_the_old_model_costs_no_embedding(pegboard, board, dimension):
-    before = pegboard("search", "refund", "--json").json
+    before = pegboard("search", "refund", "--json").json["hits"]
     dimension(OTHER)
     pegboard("backfill")
     dimension(DEFAULT)
     assert pegboard("backfill", "--json").json["embedded"] == 0
-    assert pegboard("search", "refund", "--json").json == before
+    assert pegboard("search", "refund", "--json").json["hits"] == before
 
 
 def test_a_change_of_model_that_was_given_up_half_way_leaves_nothing_waiting(
     pegboard, board, dimension
 ):
     dimension(OTHER)
-    pegboard("backfill", "--queue-only")
+    pegboard("backfill", "--no-embed")
     dimension(DEFAULT)
     counts = pegboard("backfill", "--json").json
     assert (counts["ready"], counts["pending"]) == (5, 0)
@@ -252,7 +252,7 @@ def models(pegboard):
     """Role and vector length of each model, as the list has them."""
     return {
         line["role"]: line["model"].split("/")[2]
-        for line in pegboard("model", "list", "--json").json
+        for line in pegboard("model", "list", "--json").json["models"]
     }
 
 
@@ -266,7 +266,7 @@ def test_model_use_embeds_everything_and_switches(pegboard, board):
     assert (ran.json["switched"], ran.json["embeddings"]["ready"]) == (True, 5)
     assert models(pegboard) == {"active": OTHER, "previous": DEFAULT}
     found = pegboard("search", "refund", "--json")
-    assert (found.err, found.json[0]["match_type"]) == ("", "both")
+    assert (found.err, found.json["hits"][0]["match_type"]) == ("", "both")
     assert pegboard("doctor").code == 0
 
 
@@ -288,8 +288,8 @@ def test_a_model_that_was_chosen_for_the_board_stays_whatever_the_settings_say(
 
 
 def test_left_to_a_worker_the_change_is_shown_and_search_goes_on(pegboard, board):
-    before = pegboard("search", "refund", "--json").json
-    ran = use(pegboard, "--queue-only", "--json")
+    before = pegboard("search", "refund", "--json").json["hits"]
+    ran = use(pegboard, "--no-embed", "--json")
     assert (ran.code, ran.json["switched"], ran.json["embeddings"]["pending"]) == (0, False, 5)
     assert models(pegboard) == {"active": DEFAULT, "building": OTHER}
     status = pegboard("status", "--json").json
@@ -298,24 +298,24 @@ def test_left_to_a_worker_the_change_is_shown_and_search_goes_on(pegboard, board
     assert "building   test/hashed-ngrams/64" in pegboard("status").out
     assert "5 to come" in pegboard("model", "list").out
     found = pegboard("search", "refund", "--json")
-    assert (found.json, found.err) == (before, "")
+    assert (found.json["hits"], found.err) == (before, "")
     assert pegboard("worker", "--once", "--json").json["embedded"] == 5
     assert models(pegboard) == {"active": OTHER, "previous": DEFAULT}
 
 
 def test_left_to_a_worker_it_says_how_to_go_on(pegboard, board):
-    out = use(pegboard, "--queue-only").out
+    out = use(pegboard, "--no-embed").out
     assert "0 of 5 items" in out
     assert "pegboard backfill" in out
 
 
 def test_rollback_goes_back_at_once_and_back_again(pegboard, board):
-    before = pegboard("search", "refund", "--json").json
+    before = pegboard("search", "refund", "--json").json["hits"]
     use(pegboard)
     ran = pegboard("model", "rollback", "--json")
     assert (ran.code, ran.json["switched"]) == (0, True)
     assert models(pegboard) == {"active": DEFAULT, "previous": OTHER}
-    assert pegboard("search", "refund", "--json").json == before
+    assert pegboard("search", "refund", "--json").json["hits"] == before
     pegboard("model", "rollback")
     assert models(pegboard) == {"active": OTHER, "previous": DEFAULT}
 
@@ -330,7 +330,7 @@ def test_rollback_embeds_first_what_has_come_since(pegboard, board, tools):
 
 
 def test_rollback_during_a_change_gives_the_change_up(pegboard, board):
-    use(pegboard, "--queue-only")
+    use(pegboard, "--no-embed")
     assert pegboard("model", "rollback", "--json").json["switched"] is True
     assert models(pegboard) == {"active": DEFAULT, "kept": OTHER}
     assert pegboard("status", "--json").json["waiting"] == 0
@@ -431,45 +431,45 @@ def test_a_service_that_only_the_board_names_is_asked_once_it_is_allowed(
     with running_server() as server:
         used = pegboard("model", "use", "local-http:m", "--base-url", server.url)
         assert used.code == 0
-        mine = pegboard("search", "refund", "--json").json
+        mine = pegboard("search", "refund", "--json").json["hits"]
         monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "somebody else"))
         asked = len(server.asked)
         ran = pegboard("search", "refund", "--json")
-        assert {hit["match_type"] for hit in ran.json} == {"keyword"}
+        assert {hit["match_type"] for hit in ran.json["hits"]} == {"keyword"}
         assert server.url in ran.err
         assert "pegboard model allow" in ran.err
         assert len(server.asked) == asked
         assert server.url in pegboard("model", "allow").out
-        assert pegboard("search", "refund", "--json").json == mine
+        assert pegboard("search", "refund", "--json").json["hits"] == mine
 
 
 def test_a_board_that_asks_nobody_has_nothing_to_allow(pegboard, board):
     assert "no service" in pegboard("model", "allow").out
-    assert pegboard("model", "allow", "--json").json == []
+    assert pegboard("model", "allow", "--json").json["services"] == []
 
 
 # The same on a PostgreSQL board.
 
 
 def test_a_change_of_model_on_postgres_is_queued_shown_finished_and_taken_back(there):
-    before = there("search", "refund", "--json").json
-    queued = use(there, "--queue-only", "--json").json
+    before = there("search", "refund", "--json").json["hits"]
+    queued = use(there, "--no-embed", "--json").json
     assert (queued["switched"], queued["embeddings"]["pending"]) == (False, 5)
     assert models(there) == {"active": DEFAULT, "building": OTHER}
     status = there("status", "--json").json
     assert status["embeddings"]["ready"] == status["building"]["embeddings"]["pending"] == 5
     assert "5 to come" in there("model", "list").out
     during = there("search", "refund", "--json")
-    assert (during.json, during.err) == (before, "")
+    assert (during.json["hits"], during.err) == (before, "")
 
     assert there("worker", "--once", "--json").json["embedded"] == 5
     assert models(there) == {"active": OTHER, "previous": DEFAULT}
     after = there("search", "refund", "--json")
-    assert (after.err, after.json[0]["match_type"]) == ("", "both")
+    assert (after.err, after.json["hits"][0]["match_type"]) == ("", "both")
 
     assert there("model", "rollback", "--json").json["switched"] is True
     assert models(there) == {"active": DEFAULT, "previous": OTHER}
-    assert there("search", "refund", "--json").json == before
+    assert there("search", "refund", "--json").json["hits"] == before
     assert there("doctor").code == 0
 
 

@@ -79,7 +79,7 @@ def test_a_whole_session_in_json(process, tools, tmp_path):
         ("search", "refund"),
         ("show", "refund_payment"),
         ("status",),
-        ("status", "--rejections"),
+        ("rejections",),
         ("refresh", "--all"),
         ("worker", "--once"),
         ("retry", "--all"),
@@ -98,8 +98,8 @@ def test_a_whole_session_with_the_real_model(process, tools):
     for step in (("init",), ("add", "folder", "tools"), ("sync",)):
         assert process(*step, **real).code == 0
     ran = process("search", "reimburse a purchaser", "--json", **real)
-    assert ran.json[0]["id"] == "mcptools:payments:refund_payment"
-    assert ran.json[0]["match_type"] == "semantic"
+    assert ran.json["hits"][0]["id"] == "mcptools:payments:refund_payment"
+    assert ran.json["hits"][0]["match_type"] == "semantic"
 
 
 ERRORS = {
@@ -165,7 +165,7 @@ def test_a_reader_that_goes_away_early_causes_no_traceback(board, args):
 def test_output_through_head_causes_no_traceback(board):
     command = f"'{sys.executable}' -m pegboard search message --json --limit 5 | head -n 1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
-    assert (done.stdout, done.stderr) == ("[\n", "")
+    assert (done.stdout, done.stderr) == ("{\n", "")
 
 
 @pytest.fixture
@@ -197,7 +197,8 @@ def test_unicode_is_printed_whatever_the_terminal_can_show(foreign, args, enviro
 def test_json_is_whole_whatever_the_terminal_can_show(foreign, environ):
     done = terminal(environ, "search", "Geld", "--json")
     assert done.returncode == 0, done.stderr.decode(errors="replace")
-    assert {"überweisung_送金", "transfer"} <= {hit["name"] for hit in json.loads(done.stdout)}
+    hits = json.loads(done.stdout)["hits"]
+    assert {"überweisung_送金", "transfer"} <= {hit["name"] for hit in hits}
 
 
 def terminal(environ: dict[str, str], *args: str) -> subprocess.CompletedProcess[bytes]:
@@ -218,7 +219,7 @@ def test_an_error_that_names_unicode_is_printed_on_an_ascii_terminal(process, bo
 
 def test_bytes_that_are_no_text_can_be_searched_for(process, board):
     ran = process("search", b"\xff\xfe refund", "--json")
-    assert ran.json[0]["name"] == "refund_payment"
+    assert ran.json["hits"][0]["name"] == "refund_payment"
 
 
 def test_bytes_that_are_no_text_name_no_item(process, board):
@@ -240,3 +241,46 @@ def test_the_board_of_a_folder_with_an_odd_name_works(process, desk, tools):
     assert process("add", "folder", "../tools", cwd=odd).code == 0
     assert process("sync", cwd=odd).code == 0
     assert process("search", "refund", cwd=odd).code == 0
+
+
+LISTS = {
+    "allow": "servers",
+    "audit": "audit",
+    "changes": "changes",
+    "keys list": "keys",
+    "links --unresolved": "links",
+    "model allow": "services",
+    "model list": "models",
+    "rejections": "rejections",
+    "runs": "runs",
+    "token list": "tokens",
+}
+
+
+@pytest.mark.parametrize(("command", "name"), LISTS.items())
+def test_what_is_listed_as_json_stands_under_its_name(pegboard, board, command, name):
+    ran = pegboard(*command.split(), "--json")
+    assert ran.code == 0, ran.err
+    assert isinstance(ran.json[name], list)
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (("search", "x", "--mode", "psychic"), "'psychic' is not one of"),
+        (("search", "x", "--limit", "many"), "'many' is not a valid"),
+        (("shwo", "refund"), "No such command 'shwo'"),
+    ],
+)
+def test_wrong_usage_is_an_error_like_any_other_for_programs(pegboard, board, args, told):
+    ran = pegboard(*args, "--json")
+    error = json.loads(ran.err)["error"]
+    assert (ran.code, error["code"], told in error["message"]) == (2, "usage_error", True)
+    assert error["hint"].endswith("--help")
+    assert not pegboard(*args).err.startswith("{")
+
+
+def test_json_after_two_dashes_is_for_another_program(pegboard, board):
+    ran = pegboard("add", "mcp", "a b", "--", "server", "--json")
+    assert ran.code != 0
+    assert ran.err.startswith("error: ")

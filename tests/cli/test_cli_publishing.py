@@ -87,11 +87,11 @@ def test_a_pulled_file_knows_its_version_and_is_refused_once_it_is_changed(
     place = folder / RELEASE
     place.write_text(place.read_text().replace("package", "parcel"))
     pegboard("sync")
-    [refused] = pegboard("rejections", "--json").json
+    [refused] = pegboard("rejections", "--json").json["rejections"]
     assert refused["code"] == "signature_changed"
     place.with_name("release.py.sig").unlink()
     pegboard("sync")
-    assert pegboard("rejections", "--json").json == []
+    assert pegboard("rejections", "--json").json["rejections"] == []
 
 
 def test_by_id_from_the_board_also_what_was_made_there(pegboard, project, other, desk):
@@ -320,9 +320,9 @@ def test_taken_back_and_offered_again(pegboard, project, other):
     assert "all versions of public/tools:ops:release were taken back" in ran.err
     assert pegboard("pull").code == 0  # whoever has it in a lock file goes on having it
     registry = ("--board", "../registry.db", "--json")
-    assert pegboard("search", "release", *registry).json == []
+    assert pegboard("search", "release", *registry).json["hits"] == []
     assert "latest     1.1.0" in pegboard("unyank", REFERENCE, "1.1.0").out
-    assert pegboard("search", "release", *registry).json[0]["version"] == "1.1.0"
+    assert pegboard("search", "release", *registry).json["hits"][0]["version"] == "1.1.0"
 
 
 def test_an_owner_decides_and_it_stays_with_the_next_version(pegboard, project):
@@ -390,12 +390,12 @@ def test_a_revoked_key_is_believed_in_nothing_that_is_published(pegboard, projec
     publish(pegboard)
     registry = ("--board", "../registry.db")
     assert pegboard("run", "release", "--arg", "version=1", *registry).code == 0
-    [hit] = pegboard("search", "release", *registry, "--json").json
+    [hit] = pegboard("search", "release", *registry, "--json").json["hits"]
     assert hit["signed"] == "trusted"
     pegboard("keys", "revoke", "ada")
-    [hit] = pegboard("search", "release", *registry, "--json").json
+    [hit] = pegboard("search", "release", *registry, "--json").json["hits"]
     assert (hit["signed"], hit["notes"]) == ("revoked", ["signature not trusted"])
-    ran = pegboard("run", "release", "--arg", "version=1", "--yes", *registry)
+    ran = pegboard("run", "release", "--arg", "version=1", "--approve", *registry)
     assert ran.code != 0
     assert "was revoked" in ran.err
 
@@ -419,7 +419,7 @@ def test_a_release_passes_in_no_namespace_that_its_key_is_not_trusted_for(pegboa
     pegboard("init", "--board", "prod.db")
     add = ("add", "folder", str(folder / ".ai"), "--board", "prod.db")
     assert pegboard(*add, "--namespace", "prod").code == 0
-    [refused] = pegboard("rejections", "--board", "prod.db", "--json").json
+    [refused] = pegboard("rejections", "--board", "prod.db", "--json").json["rejections"]
     assert refused["code"] == "signature_invalid"
     assert pegboard("verify", "release").code == 0  # in the project, where it was pulled to
 

@@ -66,10 +66,10 @@ def test_a_tool_is_run_with_arguments_of_the_types_that_it_takes(ai, pegboard):
 
 
 def test_arguments_come_as_json_or_from_standard_input(ai, pegboard, process):
-    ran = pegboard("run", "greet", "--json", '{"name": "Ada"}', "-a", "times=2")
+    ran = pegboard("run", "greet", "--arguments", '{"name": "Ada"}', "-a", "times=2")
     assert json.loads(ran.out) == {"said": "hello Ada hello Ada"}
     done = subprocess.run(
-        [sys.executable, "-m", "pegboard", "run", "ops__greet", "--stdin"],
+        [sys.executable, "-m", "pegboard", "run", "ops__greet", "--arguments", "-"],
         input='{"name": "Zoë"}',
         capture_output=True,
         text=True,
@@ -79,7 +79,7 @@ def test_arguments_come_as_json_or_from_standard_input(ai, pegboard, process):
 
 
 def test_everything_about_a_call_can_be_printed_and_files_kept(ai, pegboard):
-    ran = pegboard("run", "greet", "-a", "name=Ada", "--output", "json", "--save", "kept")
+    ran = pegboard("run", "greet", "-a", "name=Ada", "--json", "--save", "kept")
     told = ran.json
     assert (told["id"], told["outcome"], told["error"]) == ("tools:ops:greet", "ok", "")
     assert told["structured"] == {"said": "hello Ada"}
@@ -115,9 +115,8 @@ def test_no_file_of_a_tool_is_kept_where_it_could_do_harm(ai, pegboard):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--json", "{"), "the arguments are no JSON"),
-        (("--json", "[]"), "they must be a JSON object"),
-        (("--json", "{}", "--stdin"), "do not go together"),
+        (("--arguments", "{"), "the arguments are no JSON"),
+        (("--arguments", "[]"), "they must be a JSON object"),
         (("--arg", "name"), "'name' has no value\n  write --arg name=value"),
         (("--arg", "=Ada"), "'=Ada' has no name\n  write --arg name=value"),
         (("--arg", "name=Ada", "Lovelace"), "'Lovelace' belongs to nothing before it"),
@@ -136,7 +135,7 @@ def test_arguments_that_do_not_fit_name_the_part_of_the_schema(ai, pegboard):
     assert (ran.code, ran.out) == (11, "")
     assert "'name' is a required property" in ran.err
     assert "/times: 'many' is not of type 'integer'" in ran.err
-    told = pegboard("run", "greet", "--output", "json")
+    told = pegboard("run", "greet", "--json")
     assert (told.code, told.json["outcome"]) == (11, "invalid_arguments")
 
 
@@ -144,7 +143,7 @@ def test_an_unknown_tool_is_an_error_with_the_next_step(ai, pegboard):
     ran = pegboard("run", "ghost")
     assert ran.code == 7
     assert "pegboard search" in ran.err
-    ran = pegboard("run", "ghost", "--output", "json")
+    ran = pegboard("run", "ghost", "--json")
     assert json.loads(ran.err)["error"]["code"] == "item_not_found"
 
 
@@ -152,10 +151,10 @@ def test_what_destroys_something_needs_a_yes(ai, pegboard, monkeypatch):
     denied = pegboard("run", "wipe")
     assert (denied.code, denied.out) == (11, "")
     assert "it can destroy something" in denied.err
-    assert "--yes" in denied.err
-    assert pegboard("run", "wipe", "--yes").out == "wiped\n"
+    assert "--approve" in denied.err
+    assert pegboard("run", "wipe", "--approve").out == "wiped\n"
     monkeypatch.setenv("PEGBOARD_RUN_DESTRUCTIVE", "deny")
-    assert pegboard("run", "wipe", "--yes").code == 11
+    assert pegboard("run", "wipe", "--approve").code == 11
 
 
 SLY = "echo -e 'out \\e]52;c;eA\\a'; echo -e 'log \\e[2J' >&2; echo x > $PEGBOARD_OUTPUT/$'a\\eb'"
@@ -164,11 +163,11 @@ SLY = "echo -e 'out \\e]52;c;eA\\a'; echo -e 'log \\e[2J' >&2; echo x > $PEGBOAR
 def test_a_tool_cannot_steer_the_terminal(ai, pegboard, monkeypatch):
     (ai / ".ai/tools/ops/wipe/run.sh").write_text(SLY)
     pegboard("sync")
-    piped = pegboard("run", "wipe", "--yes")
+    piped = pegboard("run", "wipe", "--approve")
     assert piped.out == "out \x1b]52;c;eA\x07\n"
     assert "log \\x1b[2J" in piped.err
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    seen = pegboard("run", "wipe", "--yes", "--save", "kept")
+    seen = pegboard("run", "wipe", "--approve", "--save", "kept")
     assert "out \\x1b]52;c;eA\\x07" in seen.out
     assert "\x1b]" not in seen.out + seen.err
     assert "kept/a\\x1bb" in seen.err
@@ -222,7 +221,7 @@ def test_runs_are_listed_with_how_they_ended(ai, pegboard):
     pegboard("run", "greet", "-a", "name=Ada")
     pegboard("run", "wipe")
     ran = pegboard("runs", "--json")
-    assert [(each["id"], each["outcome"], each["caller"]) for each in ran.json] == [
+    assert [(each["id"], each["outcome"], each["caller"]) for each in ran.json["runs"]] == [
         ("tools:ops:wipe", "denied", "cli"),
         ("tools:ops:greet", "ok", "cli"),
     ]
@@ -302,11 +301,11 @@ def test_a_secret_is_kept_in_the_keyring_and_given_to_the_tool_alone(
     (folder / "run.sh").write_text('echo "key: $KEY"; echo "$KEY" >&2; [ "$KEY" = t0p-secret ]')
     try:
         pegboard("sync")
-        missing = pegboard("run", "tell", "--yes")
+        missing = pegboard("run", "tell", "--approve")
         assert (missing.code, "pegboard secret set TELL_KEY" in missing.err) == (11, True)
         monkeypatch.setattr(sys, "stdin", io.StringIO("t0p-secret\n"))
         assert pegboard("secret", "set", "TELL_KEY").code == 0
-        told = pegboard("run", "tell", "--yes", "--output", "json")
+        told = pegboard("run", "tell", "--approve", "--json")
         assert (told.code, told.json["text"].strip()) == (0, "key: ***")
         assert "t0p" not in told.out
         assert pegboard("secret", "forget", "TELL_KEY").code == 0

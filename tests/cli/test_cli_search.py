@@ -41,7 +41,7 @@ ODD_QUERIES = {
 
 
 def ids(ran):
-    return [hit["id"] for hit in ran.json]
+    return [hit["id"] for hit in ran.json["hits"]]
 
 
 def test_search_prints_the_best_hit_first_with_its_reason(pegboard, board):
@@ -54,14 +54,14 @@ def test_search_prints_the_best_hit_first_with_its_reason(pegboard, board):
 
 def test_the_words_of_a_query_need_no_quotes(pegboard, board):
     apart = pegboard("search", "--json", "money", "back")
-    assert apart.json == pegboard("search", "--json", "money back").json
+    assert apart.json["hits"] == pegboard("search", "--json", "money back").json["hits"]
 
 
 def test_search_as_json_has_every_field(pegboard, board):
     ran = pegboard("search", "send a message", "--json")
     assert ran.code == 0
-    assert len(ran.json) == 5
-    for hit in ran.json:
+    assert len(ran.json["hits"]) == 5
+    for hit in ran.json["hits"]:
         assert hit.keys() >= FIELDS
         assert 0 <= hit["score"] <= 1
         assert hit["match_type"] in ("keyword", "semantic", "both")
@@ -89,14 +89,14 @@ def test_search_that_finds_nothing_within_filters_suggests_to_go_without(pegboar
     assert "without them" in ran.err
 
 
-def test_search_that_finds_nothing_prints_an_empty_list_as_json(pegboard, board):
+def test_search_that_finds_nothing_has_no_hits_as_json(pegboard, board):
     ran = pegboard("search", "xylophone", "--mode", "bm25", "--json")
-    assert (ran.code, ran.json, ran.err) == (1, [], "")
+    assert (ran.code, ran.json["hits"], ran.err) == (1, [], "")
 
 
 def test_an_empty_query_finds_nothing_and_says_so(pegboard, board):
     ran = pegboard("search", "", "--json")
-    assert (ran.code, ran.json) == (1, [])
+    assert (ran.code, ran.json["hits"]) == (1, [])
     assert "the query is empty" in ran.err
 
 
@@ -125,13 +125,13 @@ def test_wrong_usage_exits_with_2_and_says_what_is_wrong(pegboard, board, args):
 
 
 def test_limit_bounds_the_answer(pegboard, board):
-    assert len(pegboard("search", "message", "--limit", "2", "--json").json) == 2
+    assert len(pegboard("search", "message", "--limit", "2", "--json").json["hits"]) == 2
 
 
 def test_limit_comes_from_the_settings_unless_it_is_given(pegboard, board, desk):
     (desk / "pegboard.toml").write_text("[search]\nlimit = 1\n")
-    assert len(pegboard("search", "message", "--json").json) == 1
-    assert len(pegboard("search", "message", "--json", "--limit", "3").json) == 3
+    assert len(pegboard("search", "message", "--json").json["hits"]) == 1
+    assert len(pegboard("search", "message", "--json", "--limit", "3").json["hits"]) == 3
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_filters_let_nothing_else_in(pegboard, board, tools, filters, categories
     tools.raw("payments/refund_payment", tagged)
     pegboard("sync")
     ran = pegboard("search", "send message mails money", "--json", "--mode", mode, *filters)
-    assert {hit["category"] for hit in ran.json} == categories
+    assert {hit["category"] for hit in ran.json["hits"]} == categories
     assert ran.code == (0 if categories else 1)
 
 
@@ -167,7 +167,7 @@ def test_filters_let_nothing_else_in(pegboard, board, tools, filters, categories
 def test_no_query_is_too_odd(pegboard, board, query, mode):
     ran = pegboard("search", "--json", "--mode", mode, "--", query)
     assert ran.code in (0, 1)
-    assert ran.code == (0 if ran.json else 1)
+    assert ran.code == (0 if ran.json["hits"] else 1)
 
 
 def test_operators_in_a_query_are_words(pegboard, board):

@@ -4,6 +4,7 @@ import pytest
 
 from pegboard import Pegboard
 from pegboard.cli.answers import NOT_FITTING
+from pegboard.model.answers import Answer
 from pegboard.search.budget import Detail, tell, tokens
 
 VAGUE = ("search", "xylophone concert for colleagues", "--threshold", "1")
@@ -23,15 +24,16 @@ def test_if_no_tool_fits_the_next_steps_are_named_and_the_exit_code_is_1(pegboar
     )
 
 
-def test_if_no_tool_fits_json_is_an_empty_list(pegboard, board):
+def test_if_no_tool_fits_json_has_no_hits_and_what_comes_nearest(pegboard, board):
     ran = pegboard(*VAGUE, "--json")
-    assert (ran.code, ran.json, ran.err) == (1, [], "")
+    assert (ran.code, ran.json["hits"], ran.err) == (1, [], "")
+    assert len(ran.json["nearest"]) == 3
 
 
 def test_a_threshold_of_0_shows_everything(pegboard, board, monkeypatch):
     monkeypatch.setenv("PEGBOARD_SEARCH_THRESHOLD", "1")
     assert pegboard(*VAGUE[:2]).code == 1
-    assert len(pegboard(*VAGUE[:2], "--threshold", "0", "--json").json) == 5
+    assert len(pegboard(*VAGUE[:2], "--threshold", "0", "--json").json["hits"]) == 5
 
 
 def test_the_threshold_of_the_settings_is_named_as_it_was_written(pegboard, board, monkeypatch):
@@ -46,9 +48,9 @@ def test_a_threshold_that_is_no_number_is_wrong_usage(pegboard, board):
 
 
 def test_no_hit_is_below_the_threshold_that_was_given(pegboard, board):
-    scores = [hit["score"] for hit in pegboard(*MESSAGE, "--json").json]
+    scores = [hit["score"] for hit in pegboard(*MESSAGE, "--json").json["hits"]]
     middle = scores[len(scores) // 2]
-    shown = pegboard(*MESSAGE, "--json", "--threshold", str(middle)).json
+    shown = pegboard(*MESSAGE, "--json", "--threshold", str(middle)).json["hits"]
     assert [hit["score"] for hit in shown] == [score for score in scores if score >= middle]
 
 
@@ -71,8 +73,9 @@ def test_the_nearest_stand_apart_from_hits_in_json(pegboard, board):
 
 def test_if_a_tool_fits_nearest_changes_nothing_but_the_form(pegboard, board):
     assert pegboard(*MESSAGE, "--nearest").out == pegboard(*MESSAGE).out
-    hits = pegboard(*MESSAGE, "--json").json
-    assert pegboard(*MESSAGE, "--nearest", "--json").json == {"hits": hits, "nearest": []}
+    found = pegboard(*MESSAGE, "--nearest", "--json").json
+    assert found["hits"] == pegboard(*MESSAGE, "--json").json["hits"]
+    assert found["nearest"] == []
 
 
 @pytest.fixture
@@ -85,15 +88,15 @@ def look_alikes(pegboard, board, tools):
 
 def test_look_alikes_stand_behind_the_first_of_them(pegboard, look_alikes):
     ran = pegboard(*MESSAGE, "--diverse", "--json")
-    alike = [hit for hit in ran.json if hit["like_it"]]
+    alike = [hit for hit in ran.json["hits"] if hit["like_it"]]
     assert [len(hit["like_it"]) for hit in alike] == [3]
-    assert not set(alike[0]["like_it"]) & set(ids(ran.json))
+    assert not set(alike[0]["like_it"]) & set(ids(ran.json["hits"]))
     assert "    and 3 like it: mcptools:" in pegboard(*MESSAGE, "--diverse").out
     assert "  and 3 like it\n" in pegboard(*MESSAGE, "--diverse", "--compact").out
 
 
 def test_look_alikes_are_all_shown_if_nobody_asks(pegboard, look_alikes):
-    hits = pegboard(*MESSAGE, "--json").json
+    hits = pegboard(*MESSAGE, "--json").json["hits"]
     assert len([hit for hit in hits if hit["name"] == "post_message"]) == 4
     assert "like it" not in pegboard(*MESSAGE).out
 
@@ -107,7 +110,7 @@ def test_compact_is_one_block_a_hit_without_blank_lines(pegboard, board):
 
 
 def test_compact_as_json_has_the_same_texts(pegboard, board):
-    found = pegboard(*MESSAGE, "--compact", "--json").json
+    found = pegboard(*MESSAGE, "--compact", "--json").json["hits"]
     assert "\n".join(hit["text"] for hit in found) + "\n" == pegboard(*MESSAGE, "--compact").out
     assert {hit["detail"] for hit in found} == {"compact"}
 
@@ -129,7 +132,7 @@ def test_an_answer_keeps_to_its_budget(pegboard, board, budget):
 def test_a_budget_as_json_tells_what_was_spent_and_how_much_of_each_is_told(pegboard, board):
     args = (*MESSAGE, "--budget-tokens", "90")
     found = pegboard(*args, "--json").json
-    assert found.keys() == {"hits", "budget_tokens", "tokens"}
+    assert found.keys() == {*Answer._fields, "budget_tokens", "tokens"}
     assert found["tokens"] <= found["budget_tokens"] == 90
     assert found["hits"][0].keys() == {
         *("id", "namespace", "score", "like_it", "detail", "tokens", "text")
@@ -139,7 +142,7 @@ def test_a_budget_as_json_tells_what_was_spent_and_how_much_of_each_is_told(pegb
 
 def test_a_budget_too_small_for_anything_still_names_the_best_hit(pegboard, board):
     ran = pegboard(*MESSAGE, "--budget-tokens", "1")
-    assert ran.out == f"{pegboard(*MESSAGE, '--json').json[0]['id']}\n"
+    assert ran.out == f"{pegboard(*MESSAGE, '--json').json['hits'][0]['id']}\n"
 
 
 def test_the_nearest_keep_to_the_budget_and_are_marked_in_it(pegboard, board):
@@ -171,8 +174,8 @@ def test_explain_tells_every_items_way(pegboard, board):
 
 def test_explain_as_json_has_the_hits_and_the_explanation(pegboard, board):
     found = pegboard(*MESSAGE, "--explain", "--json").json
-    assert found.keys() == {"hits", "explanation"}
-    assert ids(found["hits"]) == ids(pegboard(*MESSAGE, "--json").json)
+    assert found.keys() == set(Answer._fields)
+    assert ids(found["hits"]) == ids(pegboard(*MESSAGE, "--json").json["hits"])
     assert found["explanation"].keys() >= {"query", "words", "weights", "threshold", "items"}
 
 
@@ -186,7 +189,7 @@ def test_explain_tells_also_why_nothing_fits(pegboard, board):
 def test_an_empty_query_has_nothing_to_explain(pegboard, board):
     assert pegboard("search", "", "--explain").out == ""
     found = pegboard("search", "", "--explain", "--json")
-    assert found.json == {"hits": [], "explanation": None}
+    assert (found.json["hits"], found.json["explanation"]) == ([], None)
 
 
 def test_a_search_by_meaning_alone_does_not_call_words_unknown(pegboard, board):

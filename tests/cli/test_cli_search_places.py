@@ -12,7 +12,7 @@ SERVICE = "local-http:m"
 @pytest.fixture
 def two_models(pegboard, board):
     """A board that is searched by a service, and has vectors of the model before it."""
-    before = pegboard("search", "money back", "--mode", "vector", "--json").json
+    before = pegboard("search", "money back", "--mode", "vector", "--json").json["hits"]
     with running_server() as server:
         ran = pegboard("model", "use", SERVICE, "--base-url", server.url)
         assert ran.code == 0, ran.err
@@ -21,17 +21,19 @@ def two_models(pegboard, board):
 
 def test_a_search_goes_by_the_vectors_of_the_model_that_is_named(pegboard, two_models):
     server, before = two_models
-    now = pegboard("search", "money back", "--mode", "vector", "--json").json
+    now = pegboard("search", "money back", "--mode", "vector", "--json").json["hits"]
     asked = len(server.asked)
-    named = pegboard("search", "money back", "--mode", "vector", "--model", "test", "--json").json
+    named = pegboard("search", "money back", "--mode", "vector", "--model", "test", "--json").json[
+        "hits"
+    ]
     assert len(server.asked) == asked
     assert [hit["breakdown"] for hit in named] == [hit["breakdown"] for hit in before]
     assert [hit["breakdown"] for hit in named] != [hit["breakdown"] for hit in now]
 
 
 def test_the_active_model_can_be_named_without_saying_where_it_is(pegboard, two_models):
-    now = pegboard("search", "money back", "--json").json
-    assert pegboard("search", "money back", "--model", SERVICE, "--json").json == now
+    now = pegboard("search", "money back", "--json").json["hits"]
+    assert pegboard("search", "money back", "--model", SERVICE, "--json").json["hits"] == now
 
 
 def test_a_model_without_vectors_on_the_board_is_refused_with_the_next_step(pegboard, board):
@@ -54,7 +56,7 @@ def test_the_data_folder_has_the_board_outside_of_projects(pegboard, tools, tmp_
     monkeypatch.delenv("PEGBOARD_DATA_DIR")
     assert pegboard("search", "money back").code == 4
     ran = pegboard("search", "money back", "--data-dir", str(tmp_path / "mine"), "--json")
-    assert ran.json[0]["name"] == "refund_payment"
+    assert ran.json["hits"][0]["name"] == "refund_payment"
 
 
 def test_the_keys_are_in_the_data_folder(pegboard, tmp_path, monkeypatch):
@@ -79,4 +81,4 @@ def test_the_model_and_limit_of_all_commands_can_be_said_in_the_environment(
     for command in (("init",), ("add", "folder", "tools")):
         assert pegboard(*command).code == 0
     assert pegboard("status", "--json").json["model"].startswith("test/hashed-ngrams/")
-    assert len(pegboard("search", "message", "--json").json) == 2
+    assert len(pegboard("search", "message", "--json").json["hits"]) == 2

@@ -105,7 +105,7 @@ def test_backfill_makes_the_vectors_that_were_lost(pegboard, board, sql):
 
 def test_backfill_can_leave_the_embedding_to_a_worker(pegboard, board, sql):
     sql("DELETE FROM vectors")
-    assert pegboard("backfill", "--queue-only", "--json").json["pending"] == 5
+    assert pegboard("backfill", "--no-embed", "--json").json["pending"] == 5
     assert pegboard("worker", "--once", "--json").json["embedded"] == 5
 
 
@@ -139,7 +139,7 @@ def test_refresh_of_one_item_queues_only_it(pegboard, board):
 
 def test_refresh_of_all_embeds_all_again_while_the_old_vectors_serve(pegboard, waiting):
     ran = pegboard("search", "refund", "--mode", "vector", "--json")
-    assert ran.json[0]["id"] == "mcptools:payments:refund_payment"
+    assert ran.json["hits"][0]["id"] == "mcptools:payments:refund_payment"
     assert pegboard("backfill", "--json").json["embedded"] == 5
 
 

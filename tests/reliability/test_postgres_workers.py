@@ -85,7 +85,7 @@ def test_two_processes_with_four_workers_each_do_each_task_exactly_once(
             "PEGBOARD_EMBED_BATCH_SIZE": "8",
         }
         postgres_store.items.put(numbered(ITEMS), None)
-        queued = machine.pegboard("backfill", "--queue-only", "--board", postgres_url)
+        queued = machine.pegboard("backfill", "--no-embed", "--board", postgres_url)
         assert queued.returncode == 0, queued.stderr
         assert len(tasks(postgres_store)) == ITEMS
         command = ("worker", "--once", "--concurrency", "4", "--board", postgres_url)

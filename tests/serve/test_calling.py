@@ -25,9 +25,9 @@ class Scripted(Pegboard):
     question = ""
     mark = ""
 
-    def prepare_call(self, name, arguments, *, seconds=None, on_progress=None, asker=None):
+    def prepare_call(self, name, arguments, *, timeout_seconds=None, on_progress=None, asker=None):
         assert asker.agent
-        self.asked = (name, arguments, seconds)
+        self.asked = (name, arguments, timeout_seconds)
         self.on_progress = on_progress
         self.approvals = []
         return self
@@ -125,7 +125,7 @@ def test_an_error_while_the_call_runs_is_a_result_too(board, ask):
     [
         ({}, "name is missing"),
         ({"name": "z", "arguments": "{}"}, 'arguments is "{}"; it must be an object'),
-        ({"name": "z", "timeout_seconds": 0}, "timeout_seconds is 0; it must be a number from 1"),
+        ({"name": "z", "timeout_seconds": 0}, "timeout_seconds is 0; it must be a number from 0.1"),
         ({"name": "z", "q": 1}, 'there is no parameter "q"'),
     ],
 )

@@ -38,7 +38,7 @@ def users():
 def copied(*args, code=0):
     ran = command("sync-user", *args, "--json")
     assert ran.returncode == code, ran.stderr
-    return {each["id"]: each["state"] for each in json.loads(ran.stdout)}
+    return {each["id"]: each["state"] for each in json.loads(ran.stdout)["items"]}
 
 
 def test_items_of_every_kind_are_copied_with_all_their_files(home, desk):

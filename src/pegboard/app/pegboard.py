@@ -298,7 +298,7 @@ class Pegboard(Upkeep):
         name: str,
         arguments: Json,
         *,
-        seconds: float | None = None,
+        timeout_seconds: float | None = None,
         on_progress: OnProgress | None = None,
         asker: Asker | None = None,
     ) -> "Call":
@@ -308,7 +308,7 @@ class Pegboard(Upkeep):
             arguments,
             self.within or Filters(),
             asker or Asker(),
-            seconds=seconds,
+            seconds=timeout_seconds,
             on_progress=on_progress,
         )
 
@@ -317,14 +317,14 @@ class Pegboard(Upkeep):
         name: str,
         arguments: Json,
         *,
-        seconds: float | None = None,
+        timeout_seconds: float | None = None,
         approve: Callable[[str], bool] | None = None,
     ) -> CallResult:
         """Call a tool, `id@version` or just `id`, and wait for what it brings back.
 
         `approve` is asked where a person has to be; without it, such a call is denied.
         """
-        return self.prepare_call(name, arguments, seconds=seconds).result(approve)
+        return self.prepare_call(name, arguments, timeout_seconds=timeout_seconds).result(approve)
 
     @cached_property
     def running(self) -> "Running":

@@ -175,12 +175,12 @@ class Upkeep:
         return Worker(self.store, self.models, worker_settings(self.settings.embed))
 
     def backfill(
-        self, *, progress: Progress = quiet, stop: threading.Event | None = None, work: bool = True
+        self, *, progress: Progress = quiet, stop: threading.Event | None = None, embed: bool = True
     ) -> Outcome:
         """Queue whatever has no vector of the present model, and embed it."""
         self._for_the_whole("embed")
         filling = self._filling(admit, progress, stop)
-        with filling.embedding(beside=work):
+        with filling.embedding(beside=embed):
             pass
         return filling.outcome
 

@@ -51,24 +51,18 @@ def print_answer(answer: Answer, form: Form) -> None:
         _print_nearest(answer.nearest, form)
 
 
-def _document(answer: Answer, form: Form) -> object:
-    """A list of hits; an object that has it if there is more to say."""
-    hits, more = _for_programs(answer.hits, form), dict[str, object]()
-    if form.nearest:
-        more["nearest"] = _for_programs(answer.nearest, form)
+def _document(answer: Answer, form: Form) -> dict[str, object]:
+    """The answer as every face has it; for models, with what each hit would cost them."""
+    told: dict[str, object] = answer._asdict()
+    if form.for_models:
+        told |= {"hits": _short(answer.hits, form), "nearest": _short(answer.nearest, form)}
     if form.budget is not None:
-        text = together(_told(answer.hits or (answer.nearest if form.nearest else ()), form.budget))
-        more |= {"budget_tokens": form.budget, "tokens": tokens(text)}
-    if form.explain:
-        more["explanation"] = answer.explanation
-    if answer.tiers:
-        more["tiers"] = answer.tiers
-    return {"hits": hits, **more} if more else hits
+        text = together(_told(answer.hits or answer.nearest, form.budget))
+        told |= {"budget_tokens": form.budget, "tokens": tokens(text)}
+    return told
 
 
-def _for_programs(hits: Sequence[Hit], form: Form) -> Sequence[object]:
-    if not form.for_models:
-        return hits
+def _short(hits: Sequence[Hit], form: Form) -> list[dict[str, object]]:
     return [
         {
             "id": told.hit.id,

@@ -31,7 +31,7 @@ from pegboard.sources.mcp import config as mcp_config
 @click.option("--sse", is_flag=True, help="The URL speaks SSE, the older protocol.")
 @click.option("--include", multiple=True, metavar="PATTERN", help="Only tools with such names.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="No tools with such names.")
-@click.option("--timeout", type=click.FloatRange(min=0.1), help="Seconds that a call may take.")
+@click.option("--timeout-seconds", type=click.FloatRange(min=0.1), help="How long a call may take.")
 @click.option("--namespace", help="Where its tools hang. Default: as the file says, else public.")
 @no_sync_option
 @command_options
@@ -45,7 +45,7 @@ def add_mcp(
     sse: bool,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
-    timeout: float | None,
+    timeout_seconds: float | None,
     namespace: str | None,
     no_sync: bool,
     board: str | None,
@@ -80,7 +80,7 @@ def add_mcp(
             namespace=namespace or each.namespace,
             include_tools=include or each.include_tools,
             exclude_tools=exclude or each.exclude_tools,
-            call_seconds=timeout or each.call_seconds,
+            call_seconds=timeout_seconds or each.call_seconds,
         )
         for each in configs
     ]
@@ -92,7 +92,7 @@ def add_mcp(
         names = [] if no_sync else [each.name for each in configs if each.enabled]
         reading = read_now(pegboard, names, as_json=as_json) if names else None
     if as_json:
-        render.print_json([_added(each, reading) for each in configs])
+        render.print_json({"sources": [_added(each, reading) for each in configs]})
     finish_adding(reading, as_json=as_json)
 
 
@@ -170,7 +170,7 @@ def allow(name: str | None, everything: bool, board: str | None, as_json: bool) 
         for each in waiting
     ]
     if as_json:
-        render.print_json(told)
+        render.print_json({"servers": told})
         return
     for each in told:
         click.echo(
@@ -192,12 +192,7 @@ def changes(item: str | None, board: str | None, as_json: bool) -> None:
     with open_board(board) as pegboard:
         found = changed(pegboard, item)
     if as_json:
-        render.print_json(
-            [
-                {name: value for name, value in each._asdict().items() if name != "namespace"}
-                for each in found
-            ]
-        )
+        render.print_json({"changes": found})
         return
     for each in found:
         held = "held back" if each.held else "still offered"

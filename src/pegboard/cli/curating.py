@@ -1,11 +1,10 @@
 """Commands for what people decide about items, and for what became of items.
 
-describe, tag, deactivate, activate, delete; history, links, rejections.
+description, tags, deactivate, activate, delete; history, links, rejections.
 """
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import TypeVar
 
 import click
@@ -21,8 +20,8 @@ from pegboard.text import harmless
 
 F = TypeVar("F", bound=Callable[..., object])
 
-LARGEST_FILE = 1_000_000
-"""Bytes: more than the gate lets through as a description."""
+LARGEST_TEXT = 1_000_000
+"""Letters: more than the gate lets through as a description."""
 
 
 def by_option(command: F) -> F:
@@ -33,31 +32,22 @@ def by_option(command: F) -> F:
 
 @click.command()
 @click.argument("item", metavar="ID")
-@click.option("--set", "text", metavar="TEXT", help="The new description; - reads it from stdin.")
 @click.option(
-    "--file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The new description is the text of this file.",
+    "--set", "text", metavar="TEXT", help="The new description; - reads it from standard input."
 )
 @click.option("--reset", is_flag=True, help="Go back to what the source says.")
 @by_option
 @command_options
-def describe(
-    item: str,
-    text: str | None,
-    file: Path | None,
-    reset: bool,
-    by: str | None,
-    board: str | None,
-    as_json: bool,
+def description(
+    item: str, text: str | None, reset: bool, by: str | None, board: str | None, as_json: bool
 ) -> None:
     """Show or change what an item is said to do.
 
     A description of your own holds until it is reset: syncs go on updating everything else.
     """
-    if (text is not None) + (file is not None) + reset > 1:
-        raise UsageError("--set, --file and --reset do not go together", "give one of them")
-    given = _read(file) if file else sys.stdin.read(LARGEST_FILE) if text == "-" else text
+    if text is not None and reset:
+        raise UsageError("--set and --reset do not go together", "give one of them")
+    given = sys.stdin.read(LARGEST_TEXT) if text == "-" else text
     with open_board(board) as pegboard:
         who = decider(pegboard, by)
         if given is not None:
@@ -72,19 +62,6 @@ def describe(
         render.print_json(_description(entry))
     else:
         _show_description(entry)
-
-
-def _read(file: Path) -> str:
-    try:
-        with file.open("rb") as opened:
-            found = opened.read(LARGEST_FILE + 1)
-        if len(found) > LARGEST_FILE:
-            raise UsageError(f"{file} is too long for a description")
-        return found.decode("utf-8-sig").replace("\r\n", "\n")
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{file} is no text in UTF-8", "save it as UTF-8") from error
 
 
 def _embed(pegboard: Board, entry: Entry, as_json: bool) -> None:
@@ -128,7 +105,7 @@ def _show_description(entry: Entry) -> None:
 @click.option("--reset", is_flag=True, help="Go back to the tags of the source.")
 @by_option
 @command_options
-def tag(
+def tags(
     item: str, text: str | None, reset: bool, by: str | None, board: str | None, as_json: bool
 ) -> None:
     """Show or change the tags of an item.
@@ -234,7 +211,7 @@ def history(item: str, board: str | None, as_json: bool) -> None:
     with open_board(board) as pegboard:
         found = pegboard.curate.history(item)
     if as_json:
-        render.print_json(found)
+        render.print_json({"history": found})
         return
     for each in found:
         by = f" by {harmless(each.by)}" if each.by else ""
@@ -259,7 +236,7 @@ def links(item: str | None, unresolved: bool, board: str | None, as_json: bool) 
         loose = pegboard.curate.loose_links() if item is None else []
         ties = [] if item is None else pegboard.curate.ties(pegboard.curate.chosen(item))
     if as_json:
-        render.print_json(loose if unresolved else ties)
+        render.print_json({"links": loose if unresolved else ties})
         return
     for link in loose:
         click.echo(f"{link.id}  {link.relation}  {link.target}")
@@ -276,7 +253,7 @@ def rejections(source: str | None, board: str | None, as_json: bool) -> None:
     with open_board(board) as pegboard:
         found = pegboard.curate.rejections(source)
     if as_json:
-        render.print_json(render.visible_rejections(found))
+        render.print_json({"rejections": render.visible_rejections(found)})
     else:
         render.rejections(found)
         click.echo(f"{len(found)} refused")

@@ -14,7 +14,13 @@ from pegboard.board.sync.source_kinds import AI, left_beside
 from pegboard.cli import render
 from pegboard.cli.changed import changed
 from pegboard.cli.opening import Board, open_board, tell_if_no_source
-from pegboard.cli.shared import command_options, notice, progress_bar, stop_on_signals
+from pegboard.cli.shared import (
+    command_options,
+    no_embed_option,
+    notice,
+    progress_bar,
+    stop_on_signals,
+)
 from pegboard.config.loading import env_name, known_settings
 from pegboard.config.places import PROJECT_FILE
 from pegboard.errors import BoardReadOnly, SourceError, UsageError
@@ -208,7 +214,7 @@ def remove(name: str, board: str | None, as_json: bool) -> None:
 @click.command()
 @click.argument("names", nargs=-1, metavar="[SOURCE]...")
 @click.option("--full", is_flag=True, help="Read and write everything again, changed or not.")
-@click.option("--no-embed", is_flag=True, help="Leave the vectors to a worker.")
+@no_embed_option
 @command_options
 def sync(
     names: tuple[str, ...], full: bool, no_embed: bool, board: str | None, as_json: bool

@@ -113,7 +113,7 @@ def search(
     Exit code 0: found, 1: no tool fits.
     """
     wanted = wanted_output(output, as_json)
-    form = Form(wanted == "json", nearest, compact, budget, explain)
+    form = Form(as_json, nearest, compact, budget, explain)
     _refuse_both(form)
     chosen = only_tools(wanted, form, Filters(active=STATES[state], **filters))
     with reached(board, tier, data_dir=data_dir) as there:

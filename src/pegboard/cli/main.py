@@ -33,7 +33,7 @@ from pegboard.cli import (
     upkeep,
 )
 from pegboard.cli.gateways import offer_gateways
-from pegboard.errors import EXIT_INTERRUPTED, PegboardError, exit_code
+from pegboard.errors import EXIT_INTERRUPTED, PegboardError, UsageError, exit_code
 
 log = logging.getLogger(__name__)
 
@@ -66,8 +66,8 @@ for command in (
     connecting.allow,
     connecting.changes,
     connecting.approve,
-    curating.describe,
-    curating.tag,
+    curating.description,
+    curating.tags,
     curating.deactivate,
     curating.activate,
     curating.delete,
@@ -110,13 +110,27 @@ offer_gateways(cli)
 
 def tell(error: PegboardError) -> None:
     """To people in words, to programs that asked for JSON as an object."""
-    said = " ".join(sys.argv).replace("--output=", "--output ")
-    as_json = sys.argv[1:2] != ["run"] and "--json" in sys.argv
-    if as_json or "--output json" in said:
+    if _asked_for_json():
         facts = {"code": error.code, "message": error.message, "hint": error.hint}
         click.echo(json.dumps({"error": facts}), err=True)
     else:
         click.secho(f"error: {error}", fg="red", err=True)
+
+
+def tell_usage(error: click.ClickException) -> None:
+    """What is wrong with the command line itself: in click's words, or as any other error."""
+    if not _asked_for_json():
+        error.show()
+        return
+    context = getattr(error, "ctx", None)
+    name = context.command_path if context else cli.name
+    tell(UsageError(error.format_message(), f"see what it takes: {name} --help"))
+
+
+def _asked_for_json() -> bool:
+    """What stands after -- is for another program."""
+    own = sys.argv[: sys.argv.index("--")] if "--" in sys.argv else sys.argv
+    return "--json" in own
 
 
 def main() -> NoReturn:
@@ -129,7 +143,7 @@ def main() -> NoReturn:
         if sys.stdout is not None:  # as when it was closed by whoever started us
             sys.stdout.flush()
     except click.ClickException as error:
-        error.show()
+        tell_usage(error)
         sys.exit(error.exit_code)
     except PegboardError as error:
         tell(error)

@@ -7,13 +7,16 @@ import click
 from pegboard.app.pegboard import Pegboard
 from pegboard.board.maintain.models import Changed, ModelLine
 from pegboard.cli import render
-from pegboard.cli.shared import command_options, notice, progress_bar, stop_on_signals
+from pegboard.cli.shared import (
+    command_options,
+    no_embed_option,
+    notice,
+    progress_bar,
+    stop_on_signals,
+)
 from pegboard.model.items import ModelSpec
 from pegboard.ports.stages import Progress
 
-queue_only_option = click.option(
-    "--queue-only", is_flag=True, help="Leave the embedding, and the switch, to a worker."
-)
 skip_failed_option = click.option(
     "--skip-failed", is_flag=True, help="Switch although some items could not be embedded."
 )
@@ -29,7 +32,7 @@ def model() -> None:
 @click.option("--dimension", type=click.IntRange(0, 16_384), default=0, help="Vector length.")
 @click.option("--base-url", default="", metavar="URL", help="Where the service is.")
 @click.option("--api-key", default="", metavar="REFERENCE", help="env:NAME or file:PATH.")
-@queue_only_option
+@no_embed_option
 @skip_failed_option
 @command_options
 def use(
@@ -37,7 +40,7 @@ def use(
     dimension: int,
     base_url: str,
     api_key: str,
-    queue_only: bool,
+    no_embed: bool,
     skip_failed: bool,
     board: str | None,
     as_json: bool,
@@ -54,7 +57,7 @@ def use(
             base_url=base_url or named.base_url,
             api_key=api_key or named.api_key,
         )
-        _change(pegboard, spec, queue_only, skip_failed, as_json)
+        _change(pegboard, spec, no_embed, skip_failed, as_json)
 
 
 @model.command()
@@ -69,7 +72,7 @@ def allow(board: str | None, as_json: bool) -> None:
         for spec in services:
             pegboard.trust.allow_service(spec)
     if as_json:
-        render.print_json([spec._asdict() for spec in services])
+        render.print_json({"services": services})
         return
     for spec in services:
         click.echo(f"allowed   {spec.base_url or spec.provider}  key: {spec.api_key or 'none'}")
@@ -78,27 +81,27 @@ def allow(board: str | None, as_json: bool) -> None:
 
 
 @model.command()
-@queue_only_option
+@no_embed_option
 @skip_failed_option
 @command_options
-def rollback(queue_only: bool, skip_failed: bool, board: str | None, as_json: bool) -> None:
+def rollback(no_embed: bool, skip_failed: bool, board: str | None, as_json: bool) -> None:
     """Go back to the model before this one, or give up a change that is under way.
 
     At once, if nothing has changed since; else what is missing is embedded first.
     """
     with Pegboard.open(board) as pegboard:
-        _change(pegboard, pegboard.models.back(), queue_only, skip_failed, as_json)
+        _change(pegboard, pegboard.models.back(), no_embed, skip_failed, as_json)
 
 
 def _change(
-    pegboard: Pegboard, spec: ModelSpec, queue_only: bool, skip_failed: bool, as_json: bool
+    pegboard: Pegboard, spec: ModelSpec, no_embed: bool, skip_failed: bool, as_json: bool
 ) -> None:
     with stop_on_signals() as stop:
         with progress_bar(show=not as_json) as progress:
             changed = pegboard.models.change(
                 spec,
-                lambda: _fill(pegboard, progress, stop, not queue_only),
-                work=not queue_only,
+                lambda: _fill(pegboard, progress, stop, not no_embed),
+                embed=not no_embed,
                 skip_failed=skip_failed,
                 stop=stop,
             )
@@ -111,8 +114,8 @@ def _change(
             raise KeyboardInterrupt
 
 
-def _fill(pegboard: Pegboard, progress: Progress, stop: threading.Event, work: bool) -> list[str]:
-    return pegboard.backfill(progress=progress, stop=stop, work=work).notices
+def _fill(pegboard: Pegboard, progress: Progress, stop: threading.Event, embed: bool) -> list[str]:
+    return pegboard.backfill(progress=progress, stop=stop, embed=embed).notices
 
 
 def _tell(changed: Changed) -> None:
@@ -136,7 +139,7 @@ def list_(board: str | None, as_json: bool) -> None:
     with Pegboard.open(board) as pegboard:
         lines = pegboard.models.listed()
     if as_json:
-        render.print_json(lines)
+        render.print_json({"models": lines})
         return
     for line in lines:
         click.echo(f"{line.role:<10} {line.model}  {line.vectors} vectors{_progress(line)}")

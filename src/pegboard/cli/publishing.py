@@ -16,8 +16,7 @@ from pegboard.cli.opening import (
     embed_now,
     named_gateway,
 )
-from pegboard.cli.shared import json_option, notice, progress_bar
-from pegboard.cli.signing import days_option
+from pegboard.cli.shared import expires_option, json_option, notice, progress_bar
 from pegboard.errors import EXIT_CODES, EXIT_NOTHING_FOUND, NotTrusted, UsageError
 from pegboard.gate.characters import visible
 from pegboard.model.items import Visibility
@@ -76,7 +75,7 @@ def registry_board(registry: str | None) -> "tuple[Board, Located]":
 @click.option("--visibility", type=VISIBILITIES, help="Of a new item. Default: public.")
 @click.option("--team", is_flag=True, help="A new item is the namespace's, not only yours.")
 @click.option("--key", help="Which of your keys signs it. Default: the only one.")
-@days_option
+@expires_option()
 @click.option("--strict", is_flag=True, help="Publish nothing that search may have trouble with.")
 @click.option(
     "--eval",
@@ -97,7 +96,7 @@ def publish(
     visibility: str | None,
     team: bool,
     key: str | None,
-    days: int | None,
+    expires: float | None,
     strict: bool,
     evaluation: str,
     no_report: bool,
@@ -118,7 +117,7 @@ def publish(
     if strict and no_report:
         raise UsageError("--strict goes by the report, and --no-report leaves it out")
 
-    wish = publishing.Wish(version, namespace, changelog, visibility or "", team, key, days)
+    wish = publishing.Wish(version, namespace, changelog, visibility or "", team, key, expires)
     opened, place = registry_board(registry)
     with opened as board:
         release = publishing.found(place, target)
@@ -237,7 +236,12 @@ def _report(report: "PullReport", *, dry_run: bool, as_json: bool) -> None:
     if as_json:
         told = [_facts(each, report.root) for each in report.items]
         render.print_json(
-            {"items": told, "refused": report.refused, "notices": report.notices, "dry": dry_run}
+            {
+                "items": told,
+                "refused": report.refused,
+                "notices": report.notices,
+                "dry_run": dry_run,
+            }
         )
         return
     for each in report.items:

@@ -195,7 +195,7 @@ def _yank(
 
     done, shelf = _asked(board, registry, ask)
     if as_json:
-        render.print_json({"changed": done, "yanked": yanked, "version": version, "item": shelf})
+        render.print_json({"changed": done, "latest": shelf.latest})
         return
     state = "taken back" if yanked else "offered again"
     was = "" if done else ", as it was before"

@@ -14,7 +14,7 @@ import click
 from pegboard.cli import render
 from pegboard.cli.opening import Board, open_board
 from pegboard.cli.reaching import reached, tier_option
-from pegboard.cli.shared import board_option, command_options, notice
+from pegboard.cli.shared import command_options, notice
 from pegboard.errors import EXIT_CODES, EXIT_INTERRUPTED, CallError, UsageError
 from pegboard.execute import keyring
 from pegboard.gate.characters import visible
@@ -23,6 +23,7 @@ from pegboard.model.content import Json
 
 LARGEST_INPUT = 32_000_000
 PERSON = Asker("cli")
+STDIN = "-"
 
 
 @click.command()
@@ -36,43 +37,42 @@ PERSON = Asker("cli")
     metavar="NAME=VALUE",
     help="One argument; can be repeated.",
 )
-@click.option("--json", "text", metavar="OBJECT", help="All arguments as a JSON object.")
-@click.option("--stdin", "stdin", is_flag=True, help="Read that object from standard input.")
 @click.option(
-    "--timeout",
+    "--arguments",
+    "text",
+    metavar="OBJECT",
+    help="All arguments as a JSON object; - reads it from standard input.",
+)
+@click.option(
+    "--timeout-seconds",
     type=click.FloatRange(0.1, 86_400),
     metavar="SECONDS",
     help="Give up after so long.",
 )
-@click.option("--yes", is_flag=True, help="Run it without asking, whatever there is to consider.")
+@click.option(
+    "--approve", is_flag=True, help="Run it without asking, whatever there is to consider."
+)
 @click.option(
     "--save",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
     help="Keep the files that it makes in this folder.",
 )
-@click.option(
-    "--output",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="What is printed: the result, or all about the call. Default: text.",
-)
 @tier_option
-@board_option
+@command_options
 def run(
     tool: str,
     strays: tuple[str, ...],
     pairs: tuple[str, ...],
     text: str | None,
-    stdin: bool,
-    timeout: float | None,
-    yes: bool,
+    timeout_seconds: float | None,
+    approve: bool,
     save: Path | None,
-    output: str,
     tier: str | None,
     board: str | None,
+    as_json: bool,
 ) -> None:
-    """Run a tool, and print what it brings back.
+    """Run a tool, and print what it brings back; with --json, all about the call.
 
     What it prints on its way goes to standard error. Of a directive, skill or knowledge entry,
     the text is printed, with the inputs checked.
@@ -80,7 +80,7 @@ def run(
 
     \b
     pegboard run count_words --arg text="to be or not to be"
-    pegboard run petstore:pets:list_pets --json '{"limit": 5, "tags": ["cat"]}'
+    pegboard run petstore:pets:list_pets --arguments '{"limit": 5, "tags": ["cat"]}'
     """
     if strays:
         raise UsageError(
@@ -89,17 +89,21 @@ def run(
         )
     with _interruptible(), reached(board, tier, one=True) as there:
         pegboard = there.holding(_without_version(tool), to_run=True)
-        arguments = _arguments(pegboard, tool, pairs, _object(text, stdin))
+        arguments = _arguments(pegboard, tool, pairs, _object(text))
         call = pegboard.prepare_call(
-            tool, arguments, seconds=timeout, on_progress=_progress, asker=PERSON
+            tool,
+            arguments,
+            timeout_seconds=timeout_seconds,
+            on_progress=_progress,
+            asker=PERSON,
         )
-        asks = not stdin and sys.stdin is not None and sys.stdin.isatty()
-        approve = (lambda question: True) if yes else _confirmed if asks else None
-        if call.question and approve is None:
-            notice("somebody has to approve this, and nobody is here; --yes does")
-        result = call.result(approve)
+        asks = text != STDIN and sys.stdin is not None and sys.stdin.isatty()
+        ask = (lambda question: True) if approve else _confirmed if asks else None
+        if call.question and ask is None:
+            notice("somebody has to approve this, and nobody is here; --approve does")
+        result = call.result(ask)
     kept = _kept(result.artifacts, save) if save else {}
-    if output == "json":
+    if as_json:
         files = [_file(each, kept) for each in result.artifacts]
         render.print_json(result.told(call.item.id, files))
     else:
@@ -136,10 +140,8 @@ def _confirmed(question: str) -> bool:
     return click.confirm(visible(question), err=True)
 
 
-def _object(text: str | None, stdin: bool) -> dict[str, object]:
-    if text is not None and stdin:
-        raise UsageError("--json and --stdin do not go together", "give one of them")
-    if stdin:
+def _object(text: str | None) -> dict[str, object]:
+    if text == STDIN:
         text = sys.stdin.read(LARGEST_INPUT)
     if text is None:
         return {}
@@ -270,7 +272,7 @@ def runs(item: str | None, limit: int, board: str | None, as_json: bool) -> None
     with open_board(board) as pegboard:
         found = pegboard.runs(item, limit)
     if as_json:
-        render.print_json([each._asdict() for each in found])
+        render.print_json({"runs": found})
         return
     if not found:
         click.echo("nothing was run here yet", err=True)

@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import queue
+import re
 import signal
 import sys
 import threading
@@ -12,9 +13,14 @@ from typing import ParamSpec, TypeVar
 
 import click
 
+from pegboard.errors import UsageError
 from pegboard.ports.stages import Progress, quiet
 
 NO_SOURCE = "this board has no source yet; add one with: pegboard add folder, openapi or mcp"
+
+UNITS = {"h": 3_600.0, "d": 86_400.0, "w": 7 * 86_400.0}
+MOST_SECONDS = 3_650 * UNITS["d"]
+NEVER = "never"
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -25,12 +31,37 @@ board_option = click.option(
     help="The board's file, or postgresql://user@host/database. "
     "Default: .pegboard/board.db of the project around the working folder.",
 )
+no_embed_option = click.option("--no-embed", is_flag=True, help="Leave the vectors to a worker.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 
 def command_options(command: Callable[P, R]) -> Callable[P, R]:
     """`--board` and `--json`."""
     return functools.wraps(command)(board_option(json_option(command)))
+
+
+def expires_option(default: str = NEVER) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """`--expires`: after how many seconds; None for never."""
+    return click.option(
+        "--expires",
+        default=default,
+        show_default=True,
+        metavar="TIME",
+        callback=_expiry,
+        help=f"12h, 90d, 4w, or {NEVER}.",
+    )
+
+
+def _expiry(context: click.Context, parameter: click.Parameter, said: str) -> float | None:
+    if said == NEVER:
+        return None
+    found = re.fullmatch(r"([0-9]{1,6})([hdw])", said)
+    seconds = int(found[1]) * UNITS[found[2]] if found else 0.0
+    if not 0 < seconds <= MOST_SECONDS:
+        raise UsageError(
+            f"--expires is {said[:40]!r}", f"write 12h, 90d or 4w, at most ten years, or {NEVER}"
+        )
+    return seconds
 
 
 @contextlib.contextmanager

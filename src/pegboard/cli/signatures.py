@@ -25,9 +25,11 @@ LONGEST_FILE = 10_000
 NEXT = "what is on boards is judged anew by: pegboard sync"
 
 
-def new_key(name: str, days: int | None, namespaces: tuple[str, ...], *, as_json: bool) -> None:
+def new_key(
+    name: str, expires: float | None, namespaces: tuple[str, ...], *, as_json: bool
+) -> None:
     keyring = _keyring()
-    until = moment(time.time() + days * signing.DAY) if days else ""
+    until = moment(time.time() + expires) if expires else ""
     key = keyring.new(name, namespaces, until)
     if as_json:
         render.print_json(_facts(KeptKey(key, own=True)))
@@ -40,7 +42,7 @@ def new_key(name: str, days: int | None, namespaces: tuple[str, ...], *, as_json
 def list_keys(*, as_json: bool) -> None:
     found = _keyring().listed()
     if as_json:
-        render.print_json([_facts(each) for each in found])
+        render.print_json({"keys": [_facts(each) for each in found]})
         return
     for each in found:
         click.secho(f"{each.key.name}  {each.key.id}", bold=True)
@@ -79,8 +81,10 @@ def revoke_key(key: str, reason: str, *, as_json: bool) -> None:
     _tell(revoked, f"revoked {revoked.name}, {revoked.id}", as_json)
 
 
-def sign(path: Path, key: str | None, days: int | None, namespace: str, *, as_json: bool) -> None:
-    done = signing.sign(_keyring(), _found(path, namespace), key, days)
+def sign(
+    path: Path, key: str | None, expires: float | None, namespace: str, *, as_json: bool
+) -> None:
+    done = signing.sign(_keyring(), _found(path, namespace), key, expires)
     if as_json:
         render.print_json({**_outcome(done.verdict), "file": str(done.side_file)})
     else:

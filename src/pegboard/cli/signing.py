@@ -5,15 +5,13 @@ from pathlib import Path
 
 import click
 
-from pegboard.cli.shared import command_options, json_option
+from pegboard.cli.shared import command_options, expires_option, json_option
 from pegboard.model.items import DEFAULT_NAMESPACE
 
 # What the commands do is loaded by those who use them, so that a search need not wait for it.
 
 DATE = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"])
-DAYS = click.IntRange(1, 36_500)
 
-days_option = click.option("--expires", "days", type=DAYS, metavar="DAYS", help="Good so long.")
 namespaces_option = click.option(
     "--namespace",
     "namespaces",
@@ -29,14 +27,14 @@ def keys() -> None:
 
 @keys.command("new")
 @click.argument("name")
-@days_option
+@expires_option()
 @namespaces_option
 @json_option
-def new_key(name: str, days: int | None, namespaces: tuple[str, ...], as_json: bool) -> None:
+def new_key(name: str, expires: float | None, namespaces: tuple[str, ...], as_json: bool) -> None:
     """Make a key of your own. Only you can read it, and it is never overwritten."""
     from pegboard.cli import signatures
 
-    signatures.new_key(name, days, namespaces, as_json=as_json)
+    signatures.new_key(name, expires, namespaces, as_json=as_json)
 
 
 @keys.command("list")
@@ -97,7 +95,7 @@ def revoke_key(key: str, reason: str, as_json: bool) -> None:
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--key", help="Which of your keys. Default: the only one.")
-@days_option
+@expires_option()
 @click.option(
     "--namespace",
     default=DEFAULT_NAMESPACE,
@@ -105,14 +103,14 @@ def revoke_key(key: str, reason: str, as_json: bool) -> None:
     help="Where the item will hang; the signature is good for no other.",
 )
 @json_option
-def sign(path: Path, key: str | None, days: int | None, namespace: str, as_json: bool) -> None:
+def sign(path: Path, key: str | None, expires: float | None, namespace: str, as_json: bool) -> None:
     """Sign a tool, directive, knowledge or skill: its file, or its folder.
 
     The signature is written beside the document, as tool.yaml.sig or release.py.sig.
     """
     from pegboard.cli import signatures
 
-    signatures.sign(path, key, days, namespace, as_json=as_json)
+    signatures.sign(path, key, expires, namespace, as_json=as_json)
 
 
 @click.command()

@@ -7,7 +7,7 @@ import click
 from pegboard.app.pegboard import Pegboard, located
 from pegboard.cli import render
 from pegboard.cli.filling import Reading, finish, make_project, read_now
-from pegboard.cli.shared import command_options, notice
+from pegboard.cli.shared import command_options, no_embed_option, notice
 from pegboard.config.places import Located
 from pegboard.errors import BoardCorrupt, BoardReadOnly, SourceError, UsageError
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--no-embed", is_flag=True, help="Leave the vectors to a worker.")
+@no_embed_option
 @command_options
 def rebuild(no_embed: bool, board: str | None, as_json: bool) -> None:
     """Make the project's board anew from its content.
@@ -87,7 +87,7 @@ def sync_user(
     with Pegboard.at(place) as pegboard:
         done = copy_to_user(pegboard, place, items, every=every, force=force)
     if as_json:
-        render.print_json(done)
+        render.print_json({"items": done})
     else:
         for each in done:
             click.echo(f"{each.state:<10} {each.id}  {each.reason or each.path}")

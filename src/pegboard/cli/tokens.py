@@ -1,19 +1,14 @@
 """Commands for tokens: token new, list, revoke. What they do is loaded when it is needed."""
 
-import re
 import time
 
 import click
 
 from pegboard.app.pegboard import Pegboard
 from pegboard.cli import render
-from pegboard.cli.shared import command_options, login_name, notice
-from pegboard.errors import UsageError
+from pegboard.cli.shared import command_options, expires_option, login_name, notice
 from pegboard.model.calls import Role
 from pegboard.model.tokens import Token
-
-UNITS = {"h": 3_600.0, "d": 86_400.0, "w": 7 * 86_400.0}
-MOST_SECONDS = 3_650 * UNITS["d"]
 
 ROLES = click.Choice([each.value for each in Role])
 
@@ -34,29 +29,26 @@ def token() -> None:
     help="Of which its owner is a member. An admin without any is one of the whole board.",
 )
 @click.option("--name", default="", help="What its owner is called. Default: made up.")
-@click.option(
-    "--expires", default="90d", show_default=True, help="12h, 90d, 4w, or never.", metavar="TIME"
-)
+@expires_option("90d")
 @command_options
 def new_token(
     role: str,
     namespaces: tuple[str, ...],
     name: str,
-    expires: str,
+    expires: float | None,
     board: str | None,
     as_json: bool,
 ) -> None:
     """Make a token and print it. It cannot be shown again: only its hash is kept."""
     from pegboard.board.trust.tokens import make_token
 
-    seconds = _seconds(expires)
     with Pegboard.open(board) as pegboard:
         made = make_token(
             pegboard.store,
             Role(role),
             namespaces=namespaces,
             name=name,
-            seconds=seconds,
+            seconds=expires,
             by=login_name(),
         )
     if as_json:
@@ -75,7 +67,7 @@ def list_tokens(board: str | None, as_json: bool) -> None:
     with Pegboard.open(board) as pegboard:
         found = pegboard.store.tokens.listed()
     if as_json:
-        render.print_json([_facts(each) for each in found])
+        render.print_json({"tokens": [_facts(each) for each in found]})
         return
     if not found:
         click.echo("there is no token yet; make one with: pegboard token new", err=True)
@@ -97,18 +89,6 @@ def end_token(which: str, board: str | None, as_json: bool) -> None:
         render.print_json(_facts(ended))
     else:
         click.echo(f"{ended.name} ({ended.id}) is not let in any more", err=True)
-
-
-def _seconds(said: str) -> float | None:
-    if said == "never":
-        return None
-    found = re.fullmatch(r"([0-9]{1,6})([hdw])", said)
-    seconds = int(found[1]) * UNITS[found[2]] if found else 0.0
-    if not 0 < seconds <= MOST_SECONDS:
-        raise UsageError(
-            f"--expires is {said[:40]!r}", "write 12h, 90d or 4w, at most ten years, or never"
-        )
-    return seconds
 
 
 def _facts(found: Token) -> dict[str, object]:

@@ -19,7 +19,6 @@ from pegboard.text import harmless
 
 class Output(StrEnum):
     TABLE = "table"
-    JSON = "json"
     TYPES = "types"
     PYTHON = "python"
 
@@ -37,16 +36,15 @@ class Language(NamedTuple):
 output_option = click.option(
     "--output",
     type=click.Choice([each.value for each in Output]),
-    help="For people, for programs (as --json), or as a module to call the tools with: types is"
-    " TypeScript. Default: table.",
+    help="For people, or as a module to call the tools with: types is TypeScript. Default: table.",
 )
 
 
 def wanted_output(said: str | None, as_json: bool) -> Output:
     """Raises `UsageError` for two that exclude one another."""
-    if as_json and said not in (None, Output.JSON):
+    if as_json and said is not None:
         raise UsageError(f"--json and --output {said} do not go together", "leave one of them out")
-    return Output.JSON if as_json else Output(said or Output.TABLE)
+    return Output(said or Output.TABLE)
 
 
 def only_tools(output: Output, form: Form, filters: Filters) -> Filters:

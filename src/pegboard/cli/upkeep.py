@@ -9,7 +9,13 @@ from pegboard.board.maintain.worker import together
 from pegboard.cli import render
 from pegboard.cli.examining import examine
 from pegboard.cli.opening import Board, open_board
-from pegboard.cli.shared import command_options, notice, progress_bar, stop_on_signals
+from pegboard.cli.shared import (
+    command_options,
+    no_embed_option,
+    notice,
+    progress_bar,
+    stop_on_signals,
+)
 from pegboard.errors import BoardPartlyHidden, InvariantBroken, UsageError
 from pegboard.model.content import Blob
 
@@ -17,20 +23,15 @@ SHOWN = 20
 
 
 @click.command()
-@click.option("--rejections", is_flag=True, help="List what the gate refused, and why.")
 @command_options
-def status(rejections: bool, board: str | None, as_json: bool) -> None:
+def status(board: str | None, as_json: bool) -> None:
     """Show what is on the board, how far its vectors are, and where it came from."""
     with open_board(board) as pegboard:
-        found = pegboard.status() if not rejections else None
-        refused = pegboard.curate.rejections() if rejections else []
+        found = pegboard.status()
     if as_json:
-        render.print_json(found or render.visible_rejections(refused))
-    elif found:
-        render.status(found)
+        render.print_json(found)
     else:
-        render.rejections(refused)
-        click.echo(f"{len(refused)} refused")
+        render.status(found)
 
 
 @click.command()
@@ -63,13 +64,13 @@ def worker(once: bool, concurrency: int, board: str | None, as_json: bool) -> No
 
 
 @click.command()
-@click.option("--queue-only", is_flag=True, help="Leave the embedding to a worker.")
+@no_embed_option
 @command_options
-def backfill(queue_only: bool, board: str | None, as_json: bool) -> None:
+def backfill(no_embed: bool, board: str | None, as_json: bool) -> None:
     """Give every item a vector of the present model. Can be stopped and run again."""
     with open_board(board) as pegboard, stop_on_signals() as stop:
         with progress_bar(show=not as_json) as progress:
-            outcome = pegboard.backfill(progress=progress, stop=stop, work=not queue_only)
+            outcome = pegboard.backfill(progress=progress, stop=stop, embed=not no_embed)
         counts = pegboard.status().embeddings
     if as_json:
         render.print_json(counts._asdict() | {"embedded": outcome.work.embedded})
@@ -131,7 +132,7 @@ def doctor(fix: bool, board: str | None, as_json: bool) -> None:
         if not isinstance(pegboard, Pegboard):
             examine(pegboard, fix=fix, as_json=as_json)
             return
-        fixed = pegboard.backfill(work=False).waiting if fix else 0
+        fixed = pegboard.backfill(embed=False).waiting if fix else 0
         broken = pegboard.check()
         unused = _unused_files(pegboard, remove=fix)
         facts = pegboard.status().facts

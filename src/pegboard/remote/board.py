@@ -146,12 +146,12 @@ class RemoteBoard:
         name: str,
         arguments: Json,
         *,
-        seconds: float | None = None,
+        timeout_seconds: float | None = None,
         on_progress: OnProgress | None = None,
         asker: Asker | None = None,
     ) -> RemoteCall:
         """Nothing is told on the way, and who calls is who the token is of."""
-        return RemoteCall(self.gateway, name, arguments, seconds)
+        return RemoteCall(self.gateway, name, arguments, timeout_seconds)
 
     def runs(self, name: str | None = None, limit: int = 20) -> Sequence[Run]:
         path = "/runs" if name is None else of_item(name, "/runs")
@@ -248,11 +248,11 @@ class RemoteBoard:
         return sorted(asked, key=yielding(records).__contains__)
 
     def backfill(
-        self, *, progress: Progress = quiet, stop: threading.Event | None = None, work: bool = True
+        self, *, progress: Progress = quiet, stop: threading.Event | None = None, embed: bool = True
     ) -> Outcome:
         """Queue whatever has no vector; the gateway embeds it."""
         found = self.gateway.value(Filled, self.gateway.post("/backfill"))
-        notes = [EMBEDS_ITSELF] if work and (found.waiting or found.running) else []
+        notes = [EMBEDS_ITSELF] if embed and (found.waiting or found.running) else []
         return Outcome(waiting=found.waiting, notices=notes)
 
     def retry(self, name: str | None) -> int:

@@ -45,7 +45,7 @@ INPUT_SCHEMA: dict[str, Any] = {
         },
         "timeout_seconds": {
             "type": "number",
-            "minimum": 1,
+            "minimum": 0.1,
             "maximum": LONGEST_CALL,
             "description": "Give up after so long. Default: as the server is set up.",
         },
@@ -65,7 +65,7 @@ async def call_tool(asked: Asked) -> CallToolResult | InputRequiredResult:
         asked.board.prepare_call,
         given["name"],
         given.get("arguments", {}),
-        seconds=given.get("timeout_seconds"),
+        timeout_seconds=given.get("timeout_seconds"),
         on_progress=progress,
         asker=AGENT,
     )

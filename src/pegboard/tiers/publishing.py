@@ -30,8 +30,8 @@ class Wish(NamedTuple):
     visibility: str = ""
     team: bool = False
     key: str | None = None
-    days: int | None = None
-    """How long the signature is good; None for as long as the key."""
+    expires: float | None = None
+    """Seconds that the signature is good; None for as long as the key."""
 
 
 class Ready(NamedTuple):
@@ -63,7 +63,7 @@ def made_ready(place: Located, registry: Board, release: Release, wish: Wish) ->
     record = recorded(release, namespace, wish.version, wish.changelog, there)
     keyring = Keyring(keyring_folder(place.settings))
     signer = keyring.chosen(wish.key)
-    return Ready(release, record, sealed(release, record, keyring, signer, wish.days), signer)
+    return Ready(release, record, sealed(release, record, keyring, signer, wish.expires), signer)
 
 
 def foreseen(

@@ -52,20 +52,20 @@ class TieredBoard(Pegboard):
         name: str,
         arguments: Json,
         *,
-        seconds: float | None = None,
+        timeout_seconds: float | None = None,
         on_progress: OnProgress | None = None,
         asker: Asker | None = None,
     ) -> "Call":
         base, number = split(name)
         held = self.tiers.held(base, self._tier)
         refuse_foreign_service(held)
-        said = {"seconds": seconds, "on_progress": on_progress, "asker": asker}
+        said = {"timeout_seconds": timeout_seconds, "on_progress": on_progress, "asker": asker}
         if held.board is self:
             return super().prepare_call(name, arguments, **cast(Any, said))
         item = held.entry.item
         whole = f"{item.namespace}/{item.id}" + ("" if number == LATEST else f"@{number}")
         if isinstance(held.board, RemoteBoard):
-            call = held.board.prepare_call(whole, arguments, seconds=seconds)
+            call = held.board.prepare_call(whole, arguments, timeout_seconds=timeout_seconds)
             agents = self.settings.run.agents if asker and asker.agent else "allow"
             return cast("Call", GatewayCall(call, whole, arguments, agents))
         return held.board.prepare_call(whole, arguments, **cast(Any, said))

@@ -175,7 +175,7 @@ def test_an_example_gives_what_is_required_in_words_that_shells_and_python_take(
     assert compile(python.text, "example", "exec")
     assert "'https://tools.example/tools/team%2Fa%20b/call'" in python.text
     assert command.text.endswith("--gateway https://tools.example")
-    assert command.text.startswith("pegboard run 'team/a b' --json ")
+    assert command.text.startswith("pegboard run 'team/a b' --arguments ")
 
 
 STRUCTURE = ["type", "properties", "items", "prefixItems", "anyOf", "oneOf", "allOf", "$ref"]

@@ -209,11 +209,11 @@ class BoardModels:
         spec: ModelSpec,
         fill: Callable[[], Sequence[str]],
         *,
-        work: bool = True,
+        embed: bool = True,
         skip_failed: bool = False,
         stop: threading.Event,
     ) -> Changed:
-        """Build a model's vectors and switch to them, unless others are to do the work.
+        """Build a model's vectors and switch to them, unless others are to embed.
 
         `fill` queues what is missing and embeds what is due, and says what stood in its way.
         Stopped at any point, the board goes on with the old model, and the next worker, backfill or
@@ -221,7 +221,7 @@ class BoardModels:
         """
         tasks, target = self._store.tasks, self.use(spec)
         notices = fill()
-        while work and not notices and not stop.is_set() and tasks.waiting(target):
+        while embed and not notices and not stop.is_set() and tasks.waiting(target):
             tasks.await_work(stop, AGAIN_SECONDS)  # others have them, or they are tried again
             notices = fill()
         switched = self._store.models.activate(target, skip_failed=skip_failed)

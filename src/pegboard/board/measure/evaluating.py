@@ -146,7 +146,7 @@ def fill(store: Store, catalogue: Path, sync: Callable[[Sequence[str]], Outcome]
     if refused := report.rejected.total():
         notices.append(
             f"{refused} of the tools were refused; to see why, keep the board with "
-            "--board FILE, then: pegboard status --rejections --board FILE"
+            "--board FILE, then: pegboard rejections --board FILE"
         )
     if missing := outcome.waiting + outcome.work.failed:
         notices.append(f"measured without the vectors of {missing} tools")

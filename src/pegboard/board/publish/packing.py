@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pegboard.board.publish.releasing import Parcel
 from pegboard.board.sync.source_kinds import FOLDER, USER_FOLDER
 from pegboard.board.trust.keyring import Keyring
-from pegboard.board.trust.signing import DAY, Found, item_at
+from pegboard.board.trust.signing import Found, item_at
 from pegboard.errors import NotTrusted, UsageError
 from pegboard.formats.semver import latest, parse
 from pegboard.gate.refusal import Refused
@@ -118,7 +118,7 @@ def _next(there: Iterable[str]) -> str:
 
 
 def sealed(
-    release: Release, record: Record, keyring: Keyring, key: str | None, days: int | None
+    release: Release, record: Record, keyring: Keyring, key: str | None, seconds: float | None
 ) -> Parcel:
     """The bundle, signed as a release. Raises where nobody would believe it."""
     name, now = keyring.chosen(key), time.time()
@@ -141,7 +141,7 @@ def sealed(
         release.files,
         key_id(public),
         moment(now),
-        moment(now + days * DAY) if days else "",
+        moment(now + seconds) if seconds else "",
         version=record.version,
         release=record_hash(record.text),
     )

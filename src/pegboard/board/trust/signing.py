@@ -40,8 +40,6 @@ from pegboard.model.items import (
 )
 from pegboard.ports.stages import Source
 
-DAY = 86_400
-
 
 class Sealing:
     """The gate of one sync, with what its signatures are held against.
@@ -168,12 +166,15 @@ class Signed(NamedTuple):
     verdict: Verdict
 
 
-def sign(keyring: Keyring, found: Found, key: str | None, days: int | None) -> Signed:
-    """Write the side file; one that is there is replaced. Nothing is written that will not do."""
+def sign(keyring: Keyring, found: Found, key: str | None, seconds: float | None) -> Signed:
+    """Write the side file; one that is there is replaced. Nothing is written that will not do.
+
+    It is good for so many seconds; None for as long as the key.
+    """
     name, now = keyring.chosen(key), time.time()
     private = keyring.private(name)
     public = private.public_key().public_bytes_raw()
-    expires_at = moment(now + days * DAY) if days else ""
+    expires_at = moment(now + seconds) if seconds else ""
     claim = claimed(found.item, found.files, key_id(public), moment(now), expires_at)
     side = written(claim, found.files, signer_name=name, public_key=public, sign=private.sign)
     verdict = check(side, found.item, found.files, keyring.trusted(), now)

@@ -79,7 +79,7 @@ async def call(asked: Asked) -> Response:
         asked.board.prepare_call,
         asked.path["id"],
         said.arguments,
-        seconds=said.timeout_seconds,
+        timeout_seconds=said.timeout_seconds,
         asker=Asker(asked.caller.subject or FACE, agent=True),
     )
     prepared = await asked.threads.run_to_end(prepare)
@@ -122,7 +122,7 @@ def _told(item_id: str, result: CallResult) -> Response:
 
 
 def facts(item_id: str, result: CallResult) -> Mapping[str, object]:
-    """As `pegboard run --output json` tells it."""
+    """As `pegboard run --json` tells it."""
     short = result._replace(logs=clipped(result.logs, LONGEST_LOGS))
     return short.told(item_id, _files(result.artifacts))
 

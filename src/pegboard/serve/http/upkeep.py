@@ -112,7 +112,7 @@ async def backfill(asked: Asked) -> Response:
     """What is queued here is embedded by whoever keeps the board, or by a worker."""
 
     def queue() -> None:
-        asked.board.backfill(work=False)
+        asked.board.backfill(embed=False)
 
     return await _in_background(asked, queue)
 

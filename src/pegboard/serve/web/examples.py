@@ -45,7 +45,7 @@ def examples(name: str, schema: Json, base: str) -> tuple[Example, ...]:
         "    print(json.load(answer))"
     )
     shell = (
-        f"pegboard run {shlex.quote(name)} --json {shlex.quote(compact)} \\\n"
+        f"pegboard run {shlex.quote(name)} --arguments {shlex.quote(compact)} \\\n"
         f"  --gateway {shlex.quote(base)}"
     )
     return (

@@ -127,7 +127,7 @@ def act(visit: Visit) -> Response:
             "this concerns the whole board", "it needs an admin who is not bound to namespaces"
         )
     work: dict[str, Callable[[], object]] = {
-        "backfill": partial(visit.board.backfill, work=False),
+        "backfill": partial(visit.board.backfill, embed=False),
         "retry": partial(visit.board.retry, None),
         "refresh": partial(visit.board.refresh, None),
     }
