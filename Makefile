@@ -8,7 +8,7 @@ TOGETHER := -n 4 --dist loadfile --no-loadscope-reorder
 MAKEFLAGS += --jobs=4
 
 .DEFAULT_GOAL := help
-.PHONY: help parts demo test quick coverage check format bench model clean
+.PHONY: help parts demo test quick coverage reference check format bench model clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -95,6 +95,8 @@ coverage: $(VENV)/dev parts ## run all tests, and say for each room how much of 
 	status=0; $(BIN)/coverage run -m pytest $(TOGETHER) --override-ini timeout=600 || status=$$?; \
 	$(BIN)/coverage combine --quiet && $(BIN)/coverage json --quiet -o build/coverage/report.json && \
 	$(BIN)/python scripts/coverage_by_room.py build/coverage/report.json && exit $$status
+reference: $(VENV)/dev ## write the tables of docs/reference that are made from the code
+	$(BIN)/python scripts/reference.py
 
 format: $(VENV)/dev ## put the code into its standard form
 	$(BIN)/ruff format .
