@@ -99,7 +99,7 @@ async def _search(url: str, texts: list[str], number: int) -> Window:
         reader, writer = await asyncio.open_connection(host, port)
         for text in waiting:
             began = time.perf_counter()
-            writer.write(_get(f"{host}:{port}", f"/search?q={quote(text)}"))
+            writer.write(_get(f"{host}:{port}", f"/search?query={quote(text)}"))
             status, body = await _answer(reader)
             latencies.append(time.perf_counter() - began)
             if status != 200:
@@ -164,7 +164,7 @@ async def _hear_nothing(host: str, port: int) -> socket.socket:
     taken.setblocking(False)
     loop = asyncio.get_running_loop()
     await loop.sock_connect(taken, (host, port))
-    await loop.sock_sendall(taken, _get(f"{host}:{port}", "/search?q=a+file&limit=100"))
+    await loop.sock_sendall(taken, _get(f"{host}:{port}", "/search?query=a+file&limit=100"))
     await loop.sock_recv(taken, 1)
     return taken
 

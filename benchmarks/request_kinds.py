@@ -78,7 +78,7 @@ class Client:
         return quote(self.random.choice([*self.own, *self.shared]), safe="")
 
     def search(self) -> Request:
-        said: dict[str, object] = {"q": self.words(), "limit": self.random.randint(1, 50)}
+        said: dict[str, object] = {"query": self.words(), "limit": self.random.randint(1, 50)}
         chance = self.random.random()
         if chance < 0.2:
             said["mode"] = self.random.choice(["hybrid", "bm25", "vector", "fuzzy"])
@@ -177,13 +177,13 @@ class Client:
         role = self.random.choice(ROLES)
         hurt = [
             Request(self.random.choice(METHODS), path, bytes_),
-            Request("POST", "/search", _broken(self.random, _json({"q": self.words()}))),
+            Request("POST", "/search", _broken(self.random, _json({"query": self.words()}))),
             Request("POST", "/tools", b'{"manifest":' * self.random.choice([10, 100, 10_000])),
             Request("POST", "/tools", b'{"manifest": {"n": %s}}' % (b"9" * 5_000)),
-            Request("POST", "/search", rb'{"q": "\ud800"}'),
-            Request("POST", "/search", b'{"q": "a", "q": "b"}'),
-            Request("POST", "/search", b'{"q": "a", "threshold": NaN}'),
-            Request("GET", f"/search?q=%ff%fe&tag={odd}"),
+            Request("POST", "/search", rb'{"query": "\ud800"}'),
+            Request("POST", "/search", b'{"query": "a", "query": "b"}'),
+            Request("POST", "/search", b'{"query": "a", "threshold": NaN}'),
+            Request("GET", f"/search?query=%ff%fe&tag={odd}"),
             Request("GET", f"/tools/%ff{self.random.choice(PARTS)}"),
             Request("GET", f"/items?{'tag=a&' * 2_000}"),
             Request(
@@ -192,7 +192,7 @@ class Client:
                 None,
                 {"If-None-Match": self.random.choice(["x", "../..", "W/*"])},
             ),
-            Request("POST", "/search", _json({"q": "a"}), {"Content-Type": "text/plain"}),
+            Request("POST", "/search", _json({"query": "a"}), {"Content-Type": "text/plain"}),
         ]
         return self.random.choice(hurt)._replace(role=role)
 

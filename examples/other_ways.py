@@ -46,7 +46,7 @@ def act(client: httpx2.Client, call: Call) -> Answer:
     tool = f"/tools/{quote(given.get('name', ''), safe='')}"
     match call.tool:
         case "search_tools":
-            response = client.get("/search", params={"q": given["query"], "limit": 5})
+            response = client.get("/search", params={"query": given["query"], "limit": 5})
         case "describe_tool":
             response = client.get(tool)
         case "call_tool":

@@ -71,10 +71,10 @@ class Shot(NamedTuple):
     scheme: str = "light"
 
 
-QUESTION = "/ui/?q=give+the+customer+their+money+back"
+QUESTION = "/ui/?query=give+the+customer+their+money+back"
 SHOTS = (
     Shot("search", QUESTION, explain),
-    Shot("search-dark", "/ui/?q=refnd+a+paymnet", scheme="dark"),
+    Shot("search-dark", "/ui/?query=refnd+a+paymnet", scheme="dark"),
     Shot("search-phone", QUESTION, size=PHONE),
     Shot("item", "/ui/items/tools:ops:make_report"),
     Shot("item-tried", "/ui/items/tools:ops:make_report", try_it),

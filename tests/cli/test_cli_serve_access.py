@@ -112,7 +112,7 @@ def test_a_gateway_lets_in_tokens_and_whoever_has_the_link(pegboard, board):
     token = pegboard("token", "new", "--role", "reader", "--json").json
     with serving("--print-link") as (base, said), httpx2.Client(trust_env=False) as http:
         assert "a token is needed (pegboard token new)" in said
-        search = f"{base}/search?q=message"
+        search = f"{base}/search?query=message"
         refused = http.get(search)
         assert refused.status_code == 401
         assert f"{base}/.well-known/oauth-protected-resource" in refused.headers["www-authenticate"]
@@ -132,6 +132,6 @@ def test_without_a_terminal_no_link_is_printed_and_open_means_open(pegboard, boa
     with serving("--open") as (base, said), httpx2.Client(trust_env=False) as http:
         assert "code=" not in said
         assert "need no token: each is admin" in said
-        assert http.get(f"{base}/search?q=message").status_code == 200
+        assert http.get(f"{base}/search?query=message").status_code == 200
         for headers in ({"Authorization": "Bearer x"}, {"X-Forwarded-For": "127.0.0.1"}):
-            assert http.get(f"{base}/search?q=message", headers=headers).status_code == 401
+            assert http.get(f"{base}/search?query=message", headers=headers).status_code == 401

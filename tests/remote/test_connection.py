@@ -56,10 +56,10 @@ def test_what_it_says_in_json_is_the_answer():
 
 def test_the_token_is_shown_and_a_body_sent_as_json():
     with stranger(saying(body=b"{}")) as there:
-        asked(there, Request("POST", "/search", body={"q": "Grüße"}))
+        asked(there, Request("POST", "/search", body={"query": "Grüße"}))
     head, _, body = there.asked[0].partition("\r\n\r\n")
     assert "authorization: Bearer a-secret-token" in head.replace("Authorization", "authorization")
-    assert json.loads(body.encode("latin-1")) == {"q": "Grüße"}
+    assert json.loads(body.encode("latin-1")) == {"query": "Grüße"}
 
 
 def test_an_answer_without_content_is_nothing():

@@ -114,7 +114,7 @@ class RemoteBoard:
         if not query:
             return Answer(hits=(), notices=("the query is empty",))
         said = {
-            "q": query,
+            "query": query,
             "mode": mode,
             "limit": self.settings.search.limit if limit is None else limit,
             "threshold": threshold,

@@ -36,7 +36,7 @@ def test_a_tool_is_made_found_called_and_removed(api):
     place = made.headers["location"]
     assert place == f"/tools/public%2F{ID}"
     assert api.ask("GET", place).json["item"]["author"] == "olga"
-    hits = api.ask("GET", "/search?q=fold%20paper&mode=bm25").json["hits"]
+    hits = api.ask("GET", "/search?query=fold%20paper&mode=bm25").json["hits"]
     assert hits[0]["id"] == ID
     assert api.ask("POST", f"{place}/call", {"arguments": {"sheet": "b"}}).json["text"] == "b crane"
     assert api.ask("DELETE", place).status == 204
@@ -219,7 +219,7 @@ def test_whoever_tries_much_at_once_waits_and_nobody_else_does(api, monkeypatch)
     with ThreadPoolExecutor(12) as threads:
         tries = [threads.submit(attempt, number) for number in range(12)]
         until(lambda: sum(each.done() for each in tries) == 10)
-        assert api.ask("GET", "/search?q=message&mode=bm25").status == 200
+        assert api.ask("GET", "/search?query=message&mode=bm25").status == 200
         assert create(api, who="owner", try_with={"sheet": "b"}, anyway=True).status == 201
         release.set()
         found = sorted(each.result().status for each in tries)

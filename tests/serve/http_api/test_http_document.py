@@ -65,11 +65,11 @@ def test_every_route_answers_as_the_document_says(api, tmp_path):
         api.ask("GET", path)
     for path in ("/tools", "/items", "/runs", "/status", "/categories", "/changes", "/links"):
         api.ask("GET", path)
-    for path in ("/rejections", "/sources", "/search?q=paper&explain=true"):
+    for path in ("/rejections", "/sources", "/search?query=paper&explain=true"):
         api.ask("GET", path)
     for path in ("/runtime/tools.ts", "/runtime/tools.py"):
         api.ask("GET", path)
-    api.ask("POST", "/search", {"q": "paper", "threshold": 1})
+    api.ask("POST", "/search", {"query": "paper", "threshold": 1})
     for path in ("/refresh", "/retry", "/backfill", "/sources/ai/sync"):
         api.ask("POST", path)
     api.ask("DELETE", "/sources/ai")

@@ -13,7 +13,7 @@ def test_a_description_is_another_at_once_and_goes_back(api):
     assert (found["manual_override"], found["override_by"]) == (True, "olga")
     assert found["imported_description"] == "Greet somebody by name."
     assert found["item"]["version"]["files"]
-    again = api.ask("GET", "/search?q=hello%20colleague&mode=bm25").json
+    again = api.ask("GET", "/search?query=hello%20colleague&mode=bm25").json
     assert again["hits"][0]["id"] == "tools:paper:greet"
     back = api.ask("PATCH", GREET, {"description": None}).json
     assert (back["item"]["description"], back["manual_override"]) == (

@@ -34,7 +34,7 @@ def ids(found):
 
 
 def test_a_search_finds_what_the_commands_find(api):
-    found = api.ask("GET", "/search?q=pay%20money%20back").json
+    found = api.ask("GET", "/search?query=pay%20money%20back").json
     answer = api.board.search("pay money back", limit=20)
     assert [hit["id"] for hit in found["hits"]] == [hit.id for hit in answer.hits]
     assert found["hits"][0]["score"] == answer.hits[0].score
@@ -42,9 +42,17 @@ def test_a_search_finds_what_the_commands_find(api):
 
 
 def test_a_long_question_can_be_sent_as_a_body(api):
-    asked = {"q": "message", "kind": ["tool"], "category": ["chat"], "limit": 1, "explain": True}
+    asked = {
+        "query": "message",
+        "kind": ["tool"],
+        "category": ["chat"],
+        "limit": 1,
+        "explain": True,
+    }
     by_body = api.ask("POST", "/search", asked).json
-    by_query = api.ask("GET", "/search?q=message&kind=tool&category=chat&limit=1&explain=true").json
+    by_query = api.ask(
+        "GET", "/search?query=message&kind=tool&category=chat&limit=1&explain=true"
+    ).json
     assert by_body["hits"] == by_query["hits"]
     assert by_body["explanation"]["query"] == "message"
     assert by_query["explanation"]["items"] == by_body["explanation"]["items"]
@@ -59,8 +67,8 @@ def test_every_filter_and_every_way_to_look_that_the_commands_have_is_here():
             assert getattr(asked.filters(), field) == values, field
     options = {option.opts[0].removeprefix("--").replace("-", "_") for option in OPTIONS}
     here = {"compact", "budget_tokens", "output", "model", "data_dir", "tier", "gateway"}
-    here |= {"token_file"}
-    assert options - here == set(SearchQuery.model_fields) - {"q"}
+    here |= {"token_file", "nearest"}
+    assert options - here == set(SearchQuery.model_fields) - {"query"}
 
 
 FILTER_NAMES = {
@@ -93,22 +101,21 @@ def test_the_choices_are_those_that_the_board_knows():
     assert set(typing.get_args(modes[0])) == set(Mode)
 
 
-def test_what_comes_nearest_is_told_unless_it_is_not_wanted(api):
-    found = api.ask("GET", "/search?q=xylophone%20zebra&threshold=1").json
+def test_if_nothing_fits_what_comes_nearest_is_told(api):
+    found = api.ask("GET", "/search?query=xylophone%20zebra&threshold=1").json
     assert (found["hits"], len(found["nearest"])) == ([], 3)
-    assert api.ask("GET", "/search?q=xylophone&threshold=1&nearest=false").json["nearest"] == []
 
 
 def test_a_search_for_what_can_be_called_finds_only_that(api):
-    found = api.ask("GET", "/search?q=write%20release%20notes&executable=true").json
+    found = api.ask("GET", "/search?query=write%20release%20notes&executable=true").json
     assert found["hits"] and {hit["kind"] for hit in found["hits"]} == {"tool"}
 
 
 @pytest.mark.parametrize("word", ["\0", "'; DROP TABLE items; --", "金", "a" * 200, "%", "\u202e"])
 def test_any_text_can_be_asked_for(api, word):
     for mode in Mode:
-        assert api.ask("POST", "/search", {"q": word, "mode": mode}).status == 200
-    assert api.ask("POST", "/search", {"q": "a", "tag": [word], "author": [word]}).status == 200
+        assert api.ask("POST", "/search", {"query": word, "mode": mode}).status == 200
+    assert api.ask("POST", "/search", {"query": "a", "tag": [word], "author": [word]}).status == 200
 
 
 # Listing.

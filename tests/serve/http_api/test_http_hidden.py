@@ -14,7 +14,7 @@ BODIES = {
     "CallBody": {"arguments": {}},
     "EditBody": {"tags": ["a"]},
     "SyncBody": {},
-    "SearchQuery": {"q": "a secret thing", "threshold": 0},
+    "SearchQuery": {"query": "a secret thing", "threshold": 0},
     "SourceBody": {"kind": "openapi", "url": "http://127.0.0.1:1/"},
     "CreateBody": {"manifest": {"tool_id": "x"}, "namespace": "team"},
     "PublishBody": {"bundle": "UEs=", "signature": ""},
@@ -34,7 +34,7 @@ def asked(route, name):
     path = route.path.replace("{id}", name).replace("{name}", "secret")
     path = path.replace("{version}", "1.0.0")
     named = needed(route) if route.query else []
-    query = "?q=a%20secret%20thing&threshold=0" if "q" in named else ""
+    query = "?query=a%20secret%20thing&threshold=0" if "query" in named else ""
     query = "?from=1.0.0" if "from" in named else query
     body = BODIES[route.body.__name__] if route.body else None
     return route.method, path + query, body

@@ -69,8 +69,8 @@ def test_a_value_that_cannot_be_used_is_named(api, body, complaint):
 
 
 def test_all_that_is_wrong_is_told_at_once(api):
-    detail = api.ask("POST", "/search", {"q": "", "limit": "5", "sort": 1}).json["detail"]
-    assert all(each in detail for each in ("q is", "limit is", "there is no 'sort'"))
+    detail = api.ask("POST", "/search", {"query": "", "limit": "5", "sort": 1}).json["detail"]
+    assert all(each in detail for each in ("query is", "limit is", "there is no 'sort'"))
 
 
 @pytest.mark.parametrize(
@@ -104,22 +104,22 @@ def test_a_large_body_is_read_as_well(api):
 @pytest.mark.parametrize(
     ("query", "complaint"),
     [
-        ("", "q is missing"),
-        ("q=", 'q is ""'),
-        ("q=a&q=b", "q is given 2 times"),
-        ("q=a&limit=0", "limit is 0"),
-        ("q=a&limit=1.0", 'limit is "1.0"; it must be a whole number'),
-        ("q=a&limit=%201", "it must be a whole number"),
-        ("q=a&limit=99999999999999999999", "it must be a whole number"),
-        ("q=a&limit=१", "it must be a whole number"),
-        ("q=a&threshold=nan", "it must be a number"),
-        ("q=a&threshold=1e999", "threshold is"),
-        ("q=a&threshold=2", "threshold is 2.0"),
-        ("q=a&diverse=yes", "it must be true or false"),
-        ("q=a&mode=best", "mode is"),
-        ("q=a&kind=toy", 'kind.0 is "toy"'),
-        ("q=a&vector=1", "there is no 'vector'"),
-        ("q=" + "a" * 2_001, "q is"),
+        ("", "query is missing"),
+        ("query=", 'query is ""'),
+        ("query=a&query=b", "query is given 2 times"),
+        ("query=a&limit=0", "limit is 0"),
+        ("query=a&limit=1.0", 'limit is "1.0"; it must be a whole number'),
+        ("query=a&limit=%201", "it must be a whole number"),
+        ("query=a&limit=99999999999999999999", "it must be a whole number"),
+        ("query=a&limit=१", "it must be a whole number"),
+        ("query=a&threshold=nan", "it must be a number"),
+        ("query=a&threshold=1e999", "threshold is"),
+        ("query=a&threshold=2", "threshold is 2.0"),
+        ("query=a&diverse=yes", "it must be true or false"),
+        ("query=a&mode=best", "mode is"),
+        ("query=a&kind=toy", 'kind.0 is "toy"'),
+        ("query=a&vector=1", "there is no 'vector'"),
+        ("query=" + "a" * 2_001, "query is"),
     ],
 )
 def test_a_query_that_cannot_be_used_says_what_is_wrong(api, query, complaint):

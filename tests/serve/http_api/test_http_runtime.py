@@ -59,11 +59,11 @@ def test_a_name_that_no_tool_has_is_named(api):
 
 
 def test_tools_can_be_searched_for(api):
-    found = get(api, q="send a message to colleagues", limit=1)
+    found = get(api, query="send a message to colleagues", limit=1)
     assert tools(found) == ["mcptools:chat:post_message"]
-    found = get(api, q="message", category="mail")
+    found = get(api, query="message", category="mail")
     assert all(":mail:" in each for each in tools(found))
-    nothing = get(api, q="message", category="none")
+    nothing = get(api, query="message", category="none")
     assert (nothing.status, tools(nothing)) == (200, [])
     assert b"No tool fits what was asked for." in nothing.content
 
@@ -89,7 +89,7 @@ def test_all_tools_are_there_up_to_a_bound_that_is_told(api):
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ({"filter": "greet", "q": "x"}, "filter names the tools"),
+        ({"filter": "greet", "query": "x"}, "filter names the tools"),
         ({"filter": "greet", "category": "x"}, "filter names the tools"),
         ({"limit": 0}, "limit"),
         ({"limit": 100_000}, "limit"),
@@ -132,14 +132,14 @@ def test_calls_go_to_the_public_address_if_there_is_one(board, monkeypatch):
 def test_the_document_tells_of_both(api):
     for name in ("tools.ts", "tools.py"):
         told = api.document["paths"][f"/runtime/{name}"]["get"]
-        assert {"filter", "q", "category", "source", "limit"} <= {
+        assert {"filter", "query", "category", "source", "limit"} <= {
             each["name"] for each in told["parameters"]
         }
 
 
 def test_nobody_learns_from_a_module_of_what_they_may_not_see(board):
     def shown(who):
-        asked = [{}, {"q": "count words"}, {"category": "text"}, {"source": "gentools"}]
+        asked = [{}, {"query": "count words"}, {"category": "text"}, {"source": "gentools"}]
         asked += [{"filter": name} for name in HIDDEN]
         asked += [{"filter": "text__count_words"}, {"limit": 5}]
         return [

@@ -187,14 +187,14 @@ def test_a_changed_tool_is_shown_with_its_differences_and_approved(api):
     assert (found["id"], found["held"]) == ("mcp:deep:ponder", True)
     assert "-Think." in found["diff"] and "+Think twice." in found["diff"]
     assert found["exactly"].startswith("mcp:deep:ponder@")
-    assert api.ask("GET", "/search?q=think").json["hits"][0]["id"] != "mcp:deep:ponder"
+    assert api.ask("GET", "/search?query=think").json["hits"][0]["id"] != "mcp:deep:ponder"
     stale = found["exactly"]
     change(api, "Think three times.")
     assert api.ask("POST", f"/tools/{stale}/approve").status == 404
     assert api.ask("POST", "/tools/mcp:deep:ponder/approve", who="admin").status == 403
     assert api.ask("POST", "/tools/mcp:deep:ponder/approve").json == {"approved": 1}
     assert api.ask("GET", "/changes").json == {"changes": []}
-    assert api.ask("GET", "/search?q=think").json["hits"][0]["id"] == "mcp:deep:ponder"
+    assert api.ask("GET", "/search?query=think").json["hits"][0]["id"] == "mcp:deep:ponder"
     [last, *_] = api.ask("GET", "/tools/mcp:deep:ponder/history").json["history"]
     assert (last["event"], last["by"]) == ("approved", "olga")
 

@@ -39,7 +39,7 @@ def here(service, open_board):
 def test_a_model_that_hangs_leaves_504_with_what_words_found(here, service):
     service.always = hangs
     with here.client() as client:
-        found = client.get("/search?q=send+mail")
+        found = client.get("/search?query=send+mail")
         told = client.get("/metrics").text
     problem = found.json()
     assert found.status_code == 504
@@ -54,7 +54,7 @@ def test_searches_that_wait_for_a_model_keep_nobody_else_waiting(service, open_b
     board = open_board(serve__search_seconds=BOUND, serve__requests_per_minute=0)
     service.always = hangs
     with Here(board) as here, here.client() as client, ThreadPoolExecutor(30) as many:
-        waiting = [many.submit(client.get, "/search?q=send+mail") for _ in range(30)]
+        waiting = [many.submit(client.get, "/search?query=send+mail") for _ in range(30)]
         until(lambda: len(service.asked) > 4, "the service was asked")
         assert client.get("/metrics").status_code == 200
         assert not any(each.done() for each in waiting)
@@ -66,7 +66,7 @@ def test_fifty_searches_that_wait_in_vain_do_not_stop_the_next(service, open_boa
     board = open_board(serve__search_seconds=2.0, serve__requests_per_minute=0)
     service.always = hangs
     with Here(board) as here, here.client() as client, ThreadPoolExecutor(50) as many:
-        waiting = [many.submit(client.get, "/search?q=send+mail") for _ in range(50)]
+        waiting = [many.submit(client.get, "/search?query=send+mail") for _ in range(50)]
         found = [each.result(BOUND) for each in waiting]
         assert {each.status_code for each in found} <= {504, 200}
         assert all("mcptools:mail:send_mail" in each.text for each in found)
@@ -77,7 +77,7 @@ def test_fifty_searches_that_wait_in_vain_do_not_stop_the_next(service, open_boa
 
 
 def whole(client):
-    found = client.get("/search?q=send+mail")
+    found = client.get("/search?query=send+mail")
     answer = found.json()
     return answer if found.status_code == 200 and not answer["notices"] else None
 
@@ -92,12 +92,12 @@ def test_a_store_that_is_stuck_leaves_504_with_what_meaning_found(open_board):
 
     board.store.index.keyword = stuck
     with Here(board) as here, here.client() as client:
-        found = client.get("/search?q=send+mail").json()
+        found = client.get("/search?query=send+mail").json()
         assert found["answer"]["late"] == ["bm25"]
         assert found["answer"]["hits"]
         assert client.get("/metrics").status_code == 200
         release.set()
-        assert client.get("/search?q=send+mail").status_code == 200
+        assert client.get("/search?query=send+mail").status_code == 200
 
 
 def test_when_nothing_of_the_board_comes_back_no_more_is_asked_of_it(open_board, monkeypatch):
@@ -112,9 +112,9 @@ def test_when_nothing_of_the_board_comes_back_no_more_is_asked_of_it(open_board,
 
     board.store.index.first_look = stuck
     with Here(board) as here, here.client() as client:
-        statuses = [client.get("/search?q=send+mail").status_code for _ in range(8)]
+        statuses = [client.get("/search?query=send+mail").status_code for _ in range(8)]
         assert statuses[:4] == [504] * 4
         assert statuses[-1] == 503
         assert client.get("/healthz").status_code == 200
         release.set()
-        until(lambda: client.get("/search?q=send+mail").status_code == 200, "it is well again")
+        until(lambda: client.get("/search?query=send+mail").status_code == 200, "it is well again")

@@ -118,7 +118,12 @@ def test_metrics_are_for_admins_of_everything(here):
 
 def test_metrics_can_be_read_and_have_no_words_of_callers(here):
     with here.client("all") as client, here.client("none") as other:
-        for path in ("/search?q=quagga", "/search?q=quagga&quagga=1", "/quagga", "/quagga?q=1"):
+        for path in (
+            "/search?query=quagga",
+            "/search?query=quagga&quagga=1",
+            "/quagga",
+            "/quagga?q=1",
+        ):
             other.get(path)
         other.request("QUAGGA", "/quagga")
         here.gateway.board.store.items.put([make_item("quagga_x")], here.gateway.board.target)

@@ -74,10 +74,10 @@ ACTIONS = (
 )
 PAGES = (
     "/ui/",
-    *(f"/ui/?q=a+secret+thing+hidden&mode={mode}&explain=on" for mode in MODES),
-    "/ui/?q=secrit+hiden",
-    "/ui/?q=thing&namespace=team",
-    "/ui/?q=thing&source=secret",
+    *(f"/ui/?query=a+secret+thing+hidden&mode={mode}&explain=on" for mode in MODES),
+    "/ui/?query=secrit+hiden",
+    "/ui/?query=thing&namespace=team",
+    "/ui/?query=thing&source=secret",
     "/ui/items/{name}",
     "/ui/items/team/{name}",
     "/ui/items/team%2F{name}",

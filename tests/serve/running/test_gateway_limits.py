@@ -112,7 +112,7 @@ def test_uploads_that_dawdle_take_nobody_elses_turn(open_board):
         opened = [Wire(here.port) for _ in range(20)]
         for each in opened:
             each.send(post("{", Content_Length="100"))
-        assert [client.get("/search?q=mail").status_code for _ in range(5)] == [200] * 5
+        assert [client.get("/search?query=mail").status_code for _ in range(5)] == [200] * 5
         for each in opened:
             each.close()
 
@@ -125,7 +125,9 @@ def test_uploads_that_never_end_do_not_keep_others_from_sending(open_board):
         for each in opened:
             each.send(post("{" + " " * 99_998, Content_Length="100000"))
         until(lambda: here.limits._uploads.size == 1_599_984, "there is no room for more")
-        found = [client.post("/search", json={"q": "mail " * 200}).status_code for _ in range(20)]
+        found = [
+            client.post("/search", json={"query": "mail " * 200}).status_code for _ in range(20)
+        ]
         assert found == [200] * 20
         status, _, body = opened[0].answer()
         assert (status, problem(body)) == (503, "busy")
@@ -171,7 +173,7 @@ def test_an_idle_connection_that_was_used_is_kept(here, monkeypatch):
 def test_a_thousand_idle_connections_delay_nobody(here):
     opened = [Wire(here.port) for _ in range(1_000)]
     with here.client() as client:
-        assert client.get("/search?q=mail").status_code == 200
+        assert client.get("/search?query=mail").status_code == 200
     for each in opened:
         each.close()
 
@@ -258,7 +260,7 @@ def test_whoever_reads_slowly_delays_nobody(open_board):
         slow = [Wire(here.port, receive_buffer=1_024) for _ in range(30)]
         for each in slow:
             each.send("".join(get("/metrics") for _ in range(20)))
-        assert [client.get("/search?q=mail").status_code for _ in range(5)] == [200] * 5
+        assert [client.get("/search?query=mail").status_code for _ in range(5)] == [200] * 5
         for each in slow:
             each.close()
 
@@ -284,7 +286,7 @@ def test_more_than_can_be_in_hand_are_told_to_come_back_but_health_is_told(open_
             each.start()
         for _ in threads:
             assert holding.acquire(timeout=BOUND)
-        refused = client.get("/search?q=mail")
+        refused = client.get("/search?query=mail")
         assert (refused.status_code, refused.json()["code"]) == (503, "busy")
         assert refused.headers["retry-after"] == "1"
         assert client.get("/healthz").status_code == 200
@@ -293,12 +295,12 @@ def test_more_than_can_be_in_hand_are_told_to_come_back_but_health_is_told(open_
         for each in threads:
             each.join(BOUND)
         assert answers == [200, 200]
-        assert client.get("/search?q=mail").status_code == 200
+        assert client.get("/search?query=mail").status_code == 200
 
 
 def one(here: Here) -> int:
     with here.client() as client:
-        return client.get("/search?q=mail").status_code
+        return client.get("/search?query=mail").status_code
 
 
 def test_a_request_that_is_stuck_is_given_up(open_board, monkeypatch):
@@ -308,7 +310,7 @@ def test_a_request_that_is_stuck_is_given_up(open_board, monkeypatch):
     board, release = open_board(serve__search_seconds=0.1), threading.Event()
     board.search = lambda *args, **kwargs: release.wait(BOUND)
     with Here(board) as here, here.client() as client:
-        found = client.get("/search?q=mail")
+        found = client.get("/search?query=mail")
         release.set()
     assert (found.status_code, found.json()["code"]) == (504, "took_too_long")
 
@@ -324,14 +326,14 @@ def test_a_caller_who_asks_too_often_is_told_when_to_come_back(open_board):
         here.client("b") as b,
         here.client("wrong") as wrong,
     ):
-        assert [a.get("/search?q=x").status_code for _ in range(4)] == [200, 200, 200, 429]
-        late = a.get("/search?q=x")
+        assert [a.get("/search?query=x").status_code for _ in range(4)] == [200, 200, 200, 429]
+        late = a.get("/search?query=x")
         assert late.json()["code"] == "too_many"
         counted = "".join(here.gateway.measures.refusals.family().lines)
         assert counted.count("too_many") == 1
         assert 1 <= int(late.headers["retry-after"]) <= 20
-        assert [wrong.get("/search?q=x").status_code for _ in range(4)] == [401, 401, 401, 429]
-        assert b.get("/search?q=x").status_code == 200
+        assert [wrong.get("/search?query=x").status_code for _ in range(4)] == [401, 401, 401, 429]
+        assert b.get("/search?query=x").status_code == 200
         assert a.get("/healthz").status_code == 200
 
 

@@ -242,7 +242,7 @@ def test_an_author_is_asked_and_a_reader_is_denied(here, upstream, era):
     allowed = with_client(here, "reader", era, call("team-a/mcp:office:note"))
     assert "note called with" in text_of(allowed)
     with here.client("other") as client:
-        assert "mcp:office" not in client.get("/search?q=shred+note").text
+        assert "mcp:office" not in client.get("/search?query=shred+note").text
     unknown = with_client(here, "other", era, call("team-a/mcp:office:note"))
     assert "there is no item" in text_of(unknown)
 

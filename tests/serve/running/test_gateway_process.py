@@ -32,7 +32,7 @@ def test_it_serves_and_ends_well_whoever_is_connected(served, small_board):
         wire(process.port) as used,
     ):
         half.send("GET /healthz HTTP/1.1\r\nHost:")
-        used.send(get("/search?q=send+mail", Cookie="key=sesame"))
+        used.send(get("/search?query=send+mail", Cookie="key=sesame"))
         status, _, body = used.answer()
         assert (status, json.loads(body)["hits"][0]["name"]) == (200, "send_mail")
         used.send(get("/no/such/path%0Aforged"))
@@ -101,7 +101,7 @@ class Search(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        asked = httpx2.get(f"{self.url}/search", params={"q": "send mail"}, timeout=BOUND)
+        asked = httpx2.get(f"{self.url}/search", params={"query": "send mail"}, timeout=BOUND)
         self.status = asked.status_code
 
 
@@ -138,7 +138,7 @@ def test_when_many_search_other_processes_help_and_end_with_it(served, end):
     with httpx2.Client(base_url=url, timeout=BOUND) as client, ThreadPoolExecutor(16) as threads:
 
         def search(_):
-            return client.get("/search", params={"q": "send mail"})
+            return client.get("/search", params={"query": "send mail"})
 
         first = search(0).json()["hits"]
         while not (helping := children(process.process.pid)):
@@ -202,7 +202,9 @@ def test_headers_of_proxies_are_not_believed(open_board):
         here.client() as client,
     ):
         statuses = [
-            client.get("/search?q=x", headers={"X-Forwarded-For": f"198.51.100.{n}"}).status_code
+            client.get(
+                "/search?query=x", headers={"X-Forwarded-For": f"198.51.100.{n}"}
+            ).status_code
             for n in range(4)
         ]
     assert statuses == [401, 401, 429, 429]

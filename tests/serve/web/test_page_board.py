@@ -47,7 +47,7 @@ def test_a_changed_definition_is_shown_word_by_word_and_approved_exactly(page, b
     page.get_by_role("button", name="Approve exactly this").click()
     expect(page.get_by_role("status").first).to_contain_text("It is approved")
     expect(page.get_by_text("Nothing has changed")).to_be_visible()
-    page.goto("/ui/?q=post+a+note+to+a+spy")
+    page.goto("/ui/?query=post+a+note+to+a+spy")
     expect(page.locator("[data-hit]").first).to_have_text("post")
 
 
@@ -86,8 +86,8 @@ def test_what_is_not_there_or_cannot_be_read_is_a_page_of_the_same_look(page, ur
     for path, status in (
         ("/ui/nowhere", 404),
         ("/ui/categories?all=yes&after=nonsense", 400),
-        ("/ui/?q=a&mode=psychic", 400),
-        ("/ui/?q=a&kind=gadget", 400),
+        ("/ui/?query=a&mode=psychic", 400),
+        ("/ui/?query=a&kind=gadget", 400),
     ):
         answer = page.goto(path)
         assert answer is not None and answer.status == status, path

@@ -141,7 +141,7 @@ def test_what_is_typed_and_found_is_text_as_well(visitor):
         page.get_by_role("searchbox").fill(text)
         expect(page).to_have_title(f"{text} · Pegboard")
         harmless(page)
-    page.goto("/ui/?q=%3Cscript%3Ealert(1)%3C/script%3E&gone=<img src=x onerror=alert(1)>")
+    page.goto("/ui/?query=%3Cscript%3Ealert(1)%3C/script%3E&gone=<img src=x onerror=alert(1)>")
     expect(page.locator("mark").first).to_be_visible()
     harmless(page)
 

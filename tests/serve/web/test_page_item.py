@@ -74,7 +74,7 @@ def test_a_description_is_saved_shown_at_once_and_embedded_without_a_reload(visi
     visitor.stay()
     expect(embedding(page)).to_have_attribute("data-embedding-state", "ready")
     assert visitor.stayed
-    page.goto("/ui/?q=ask+before+amounts+over+500+euros")
+    page.goto("/ui/?query=ask+before+amounts+over+500+euros")
     expect(page.locator("[data-hit]").first).to_have_text("refund_payment")
     page.goto(REFUND)
     page.get_by_text("Edit description").click()
@@ -137,7 +137,7 @@ def test_a_tool_is_switched_off_with_a_reason_and_on_again(page):
     expect(page.locator(".item-place .badge.bad")).to_have_text("switched off")
     expect(page.get_by_text("not before the audit").first).to_be_visible()
     expect(page.locator("[data-try]")).to_have_count(0)
-    page.goto("/ui/?q=pin+a+message")
+    page.goto("/ui/?query=pin+a+message")
     expect(page.locator("[data-hit]").first).not_to_have_text("pin_message")
     page.get_by_role("checkbox", name="inactive").check()
     expect(page.locator("[data-hit]")).to_have_text(["pin_message"])

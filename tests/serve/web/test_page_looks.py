@@ -6,8 +6,8 @@ from web_parts import PHONE, unfold, violations
 
 PAGES = (
     "/ui/",
-    "/ui/?q=give+the+customer+their+money+back&category=payments",
-    "/ui/?q=a+recipe+for+banana+bread",
+    "/ui/?query=give+the+customer+their+money+back&category=payments",
+    "/ui/?query=a+recipe+for+banana+bread",
     "/ui/items/tools:ops:make_report",
     "/ui/items/knowledge:operations:night-shift",
     "/ui/categories",
@@ -36,7 +36,7 @@ def test_no_page_has_to_be_scrolled_sideways_on_a_phone(visit):
 
 def test_what_is_long_and_without_spaces_is_wrapped_on_a_phone(visit):
     page = visit(viewport={"width": 320, "height": 600}).page
-    page.goto(f"/ui/?q={'Donaudampfschiffahrtsgesellschaft' * 20}")
+    page.goto(f"/ui/?query={'Donaudampfschiffahrtsgesellschaft' * 20}")
     expect(page.locator(".empty-head")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
@@ -58,7 +58,7 @@ def test_the_dark_follows_the_system_until_somebody_chooses_and_is_remembered(vi
 
 
 def test_focus_is_always_seen(page):
-    page.goto("/ui/?q=refund")
+    page.goto("/ui/?query=refund")
     page.locator("body").press("Tab")
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
     for _ in range(25):

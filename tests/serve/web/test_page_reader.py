@@ -52,7 +52,7 @@ def test_whoever_comes_signs_in_goes_on_to_what_was_wanted_and_leaves(visitor, t
 
 
 def test_a_part_of_a_page_is_refused_to_whoever_has_left(visitor, url):
-    answer = visitor.page.request.get(f"{url}/ui/?q=refund&part=results")
+    answer = visitor.page.request.get(f"{url}/ui/?query=refund&part=results")
     assert answer.status == 401
     assert "refund_payment" not in answer.text()
     answer = visitor.page.request.post(f"{url}{REFUND}", form={"do": "refresh"})

@@ -16,7 +16,7 @@ def test_results_come_while_one_types_and_the_address_keeps_the_query(visitor):
     visitor.stay()
     page.get_by_role("searchbox").press_sequentially(MONEY)
     expect(hits(page).first).to_have_text("refund_payment")
-    expect(page).to_have_url(re.compile(r"/ui/\?q=give\+the\+customer\+their\+money\+back$"))
+    expect(page).to_have_url(re.compile(r"/ui/\?query=give\+the\+customer\+their\+money\+back$"))
     expect(page).to_have_title(f"{MONEY} · Pegboard")
     expect(page.get_by_role("status")).to_have_text(re.compile(r"^\d+ hits, the best one first\.$"))
     assert visitor.stayed
@@ -52,7 +52,7 @@ def test_the_keys_find_move_open_and_clear(page):
 
 
 def test_a_slash_in_a_field_is_a_slash(page):
-    page.goto("/ui/?q=refund")
+    page.goto("/ui/?query=refund")
     box = page.get_by_role("searchbox")
     box.focus()
     page.keyboard.press("End")
@@ -61,7 +61,7 @@ def test_a_slash_in_a_field_is_a_slash(page):
 
 
 def test_the_words_of_the_query_are_marked(page):
-    page.goto("/ui/?q=refund+customer")
+    page.goto("/ui/?query=refund+customer")
     first = page.locator(".hit").first
     expect(first.locator(".hit-name mark")).to_have_text("refund")
     expect(first.locator(".hit-said mark")).to_have_text("customer")
@@ -69,12 +69,12 @@ def test_the_words_of_the_query_are_marked(page):
 
 
 def test_a_word_that_was_misspelled_is_marked_as_it_was_read(page):
-    page.goto("/ui/?q=refnd+paymnt")
+    page.goto("/ui/?query=refnd+paymnt")
     expect(page.locator(".hit-name mark").first).to_have_text("refund")
 
 
 def test_how_a_hit_came_by_its_score_is_told_on_demand(page):
-    page.goto(f"/ui/?q={MONEY}")
+    page.goto(f"/ui/?query={MONEY}")
     first = page.locator(".hit").first
     expect(first.locator(".hit-number")).to_have_text(re.compile(r"^0\.8\d$"))
     expect(first.locator(".match")).to_have_text("both")
@@ -85,7 +85,7 @@ def test_how_a_hit_came_by_its_score_is_told_on_demand(page):
 
 
 def test_filters_narrow_what_is_found_and_can_be_taken_back(visitor):
-    page = visitor.open("/ui/?q=send+a+message")
+    page = visitor.open("/ui/?query=send+a+message")
     expect(hits(page).first).to_be_visible()
     visitor.stay()
     category = page.get_by_role("checkbox", name=re.compile("^mail"))
@@ -130,7 +130,7 @@ def test_the_next_page_of_a_list_goes_on_where_the_last_one_ended(page):
 
 
 def test_no_tool_fits_is_an_answer_with_what_comes_nearest(page):
-    page.goto("/ui/?q=a+recipe+for+banana+bread")
+    page.goto("/ui/?query=a+recipe+for+banana+bread")
     expect(page.locator(".empty-head")).to_have_text("No tool fits a recipe for banana bread")
     expect(page.locator(".near [data-hit]")).to_have_count(3)
     page.get_by_role("link", name="Show everything").click()
@@ -143,9 +143,9 @@ def test_only_the_answer_to_the_newest_query_is_shown(page):
     """The first answer is kept back until the second one is there."""
     page.goto("/ui/")
     held: list[Route] = []
-    page.route(re.compile(r"q=refund&part"), lambda route: held.append(route))
+    page.route(re.compile(r"query=refund&part"), lambda route: held.append(route))
     box = page.get_by_role("searchbox")
-    with page.expect_request(re.compile(r"q=refund&part")):
+    with page.expect_request(re.compile(r"query=refund&part")):
         box.fill("refund")
     box.fill("pin a message")
     expect(hits(page).first).to_have_text("pin_message")
@@ -153,7 +153,7 @@ def test_only_the_answer_to_the_newest_query_is_shown(page):
     held[0].continue_()
     expect(page.locator("[data-results]")).not_to_have_attribute("aria-busy", "true")
     expect(hits(page).first).to_have_text("pin_message")
-    expect(page).to_have_url(re.compile("q=pin"))
+    expect(page).to_have_url(re.compile("query=pin"))
 
 
 def test_a_board_that_does_not_answer_is_told_and_asked_again(page):
@@ -177,6 +177,6 @@ def test_queries_in_other_scripts_and_directions_are_answered(page):
 
 
 def test_a_query_that_is_too_long_is_refused_in_words(page):
-    answer = page.goto(f"/ui/?q={'a' * 2001}")
+    answer = page.goto(f"/ui/?query={'a' * 2001}")
     assert answer is not None and answer.status == 400
     expect(page.get_by_role("alert")).to_contain_text("2,001 characters")

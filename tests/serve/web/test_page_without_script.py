@@ -29,7 +29,7 @@ def test_everything_can_be_read(page):
 
 
 def test_filters_are_applied_with_a_button(page):
-    page.goto("/ui/?q=send+a+message")
+    page.goto("/ui/?query=send+a+message")
     page.get_by_role("checkbox", name=re.compile("^mail")).check()
     page.get_by_role("button", name="Apply").click()
     expect(page).to_have_url(re.compile("category=mail"))

@@ -157,7 +157,7 @@ def test_paths_lead_to_what_they_name_and_nowhere_else():
     assert item_path("public", "a:b:c") == "/ui/items/a:b:c"
     assert item_path("team", "x/../y?z#w") == "/ui/items/team%2Fx%2F..%2Fy%3Fz%23w"
     assert quoted("\ud800") == "%3F"
-    assert search_path(("q", "a b"), ("tag", "")) == "/ui/?q=a+b"
+    assert search_path(("query", "a b"), ("tag", "")) == "/ui/?query=a+b"
     assert local("/ui/status?x=1") == "/ui/status?x=1"
     for path in ("", "/", "//evil", "https://evil", "/ui/\\evil", "/ui/\n", "/uix"):
         assert local(path) == "/ui/"

@@ -1,7 +1,6 @@
 """A search that must be answered in time, with what there is by then."""
 
 import asyncio
-from collections.abc import Callable
 from typing import Protocol
 
 from starlette.responses import Response
@@ -27,33 +26,25 @@ class Search(Protocol):
     def __call__(self, *, patience: Patience) -> Answer: ...
 
 
-def same(answer: Answer) -> object:
-    return answer
-
-
-async def searched(
-    asked: Asked, search: Search, shown: Callable[[Answer], object] = same, *, slow: bool = False
-) -> Response:
+async def searched(asked: Asked, search: Search, *, slow: bool = False) -> Response:
     """The answer as JSON, or a problem that has as much of it as there was in time.
 
-    `shown` makes of it what is told. It is `slow` if servers are asked first.
+    It is `slow` if servers are asked first.
     """
     patience = Patience(asked.board.settings.serve.search_seconds)
     run = asked.threads.run_slow if slow else asked.threads.run_search
 
     def found() -> Response:
-        return _told(search(patience=patience), shown, patience)
+        return _told(search(patience=patience), patience)
 
     try:
         async with asyncio.timeout(patience.seconds + GRACE_SECONDS):
             return await run(found)
     except TimeoutError:
-        return await _told_so_far(asked, shown, patience)
+        return await _told_so_far(asked, patience)
 
 
-async def _told_so_far(
-    asked: Asked, shown: Callable[[Answer], object], patience: Patience
-) -> Response:
+async def _told_so_far(asked: Asked, patience: Patience) -> Response:
     answer = Answer(hits=(), late=(Leg.BM25, Leg.VECTOR))
     if (so_far := patience.so_far) is not None:
         try:
@@ -62,12 +53,12 @@ async def _told_so_far(
         except (TimeoutError, PegboardError):
             pass  # the same holds it up: there is nothing to tell
     late = answer.late or (Leg.BM25, Leg.VECTOR)
-    return _told(answer._replace(late=late), shown, patience)
+    return _told(answer._replace(late=late), patience)
 
 
-def _told(answer: Answer, shown: Callable[[Answer], object], patience: Patience) -> Response:
+def _told(answer: Answer, patience: Patience) -> Response:
     if not answer.late:
-        return reply(shown(answer))
+        return reply(answer)
     error = TookTooLong(
         f"not everything was looked up within {patience.seconds:g} s: {', '.join(answer.late)}",
         "`answer` has what the others found; see what is slow in /status",
@@ -77,5 +68,5 @@ def _told(answer: Answer, shown: Callable[[Answer], object], patience: Patience)
         error.code,
         error.message,
         error.hint,
-        more={"answer": plain(shown(answer))},
+        more={"answer": plain(answer)},
     )

@@ -36,7 +36,7 @@ class RuntimeQuery(Wanted):
             "between them.",
         ),
     ] = ()
-    q: Annotated[
+    query: Annotated[
         str, Field(max_length=LONGEST_QUERY, description="Those that a search for this finds.")
     ] = ""
     category: Annotated[tuple[Value, ...], only("in this category")] = ()
@@ -56,7 +56,7 @@ class RuntimeQuery(Wanted):
             sources=self.source,
             namespaces=self.namespace,
         )
-        if self.filter and (self.q or filters != Filters()):
+        if self.filter and (self.query or filters != Filters()):
             raise UsageError(
                 "filter names the tools, and something else narrows the choice",
                 "leave out filter, or everything but filter",
@@ -64,7 +64,7 @@ class RuntimeQuery(Wanted):
         count = sum(each.count(",") + 1 for each in self.filter)
         if count > MOST_NAMES:
             raise UsageError(f"filter has {count:,} names; at most {MOST_NAMES} are allowed")
-        return Wish(self.filter, self.q, filters, self.limit)
+        return Wish(self.filter, self.query, filters, self.limit)
 
 
 class Make(Protocol):

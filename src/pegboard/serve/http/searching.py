@@ -16,7 +16,7 @@ LONGEST_QUERY = 2_000
 
 
 class SearchQuery(ItemFilters):
-    q: Annotated[
+    query: Annotated[
         str,
         Field(min_length=1, max_length=LONGEST_QUERY, description="What it should do."),
     ]
@@ -33,14 +33,13 @@ class SearchQuery(ItemFilters):
     diverse: Annotated[Flag, Field(description="One of several that are much alike.")] = False
     explain: Annotated[Flag, Field(description="Tell how each item came by its score.")] = False
     executable: Annotated[Flag, Field(description="Only tools that can be called now.")] = False
-    nearest: Annotated[Flag, Field(description="If nothing fits, tell what comes nearest.")] = True
 
 
 async def search(asked: Asked) -> Response:
     said: SearchQuery = asked.body or asked.query
     work = partial(
         asked.board.search,
-        said.q,
+        said.query,
         mode=said.mode,
         limit=said.limit,
         filters=said.filters(),
@@ -49,11 +48,7 @@ async def search(asked: Asked) -> Response:
         explain=said.explain,
         executable=said.executable,
     )
-
-    def shown(answer: Answer) -> Answer:
-        return answer if said.nearest else answer._replace(nearest=())
-
-    return await searched(asked, work, shown, slow=said.executable)
+    return await searched(asked, work, slow=said.executable)
 
 
 ROUTES = (

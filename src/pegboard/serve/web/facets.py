@@ -47,7 +47,7 @@ class Asked(NamedTuple):
             "limit": str(self.limit) if self.limit != Asked().limit else "",
             "threshold": "0" if self.everything else "",
         }
-        return [("q", self.query), *self.narrowing, *more.items()]
+        return [("query", self.query), *self.narrowing, *more.items()]
 
     @property
     def chips(self) -> list[tuple[str, str, str]]:

@@ -95,7 +95,7 @@ def read(visit: Visit) -> Asked:
     state = query.get("state", "") if visit.may(Role.AUTHOR) else ""
     if state not in STATES:
         raise UsageError(f"state is {state!r}; it must be inactive or all, or left out")
-    text = " ".join(query.get("q", "").split())
+    text = " ".join(query.get("query", "").split())
     if len(text) > LONGEST_QUERY:
         raise UsageError(
             f"the query has {len(text):,} characters; at most {LONGEST_QUERY:,} are allowed"

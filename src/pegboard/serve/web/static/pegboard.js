@@ -46,7 +46,7 @@
       if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]")) return;
       event.preventDefault();
-      const box = document.getElementById("q");
+      const box = document.getElementById("query");
       if (box) {
         box.focus();
         box.select();

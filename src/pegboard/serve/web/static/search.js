@@ -4,7 +4,7 @@
 (() => {
   const WAIT = 120;
   const form = document.querySelector("[data-search]");
-  const box = document.getElementById("q");
+  const box = document.getElementById("query");
   const results = document.querySelector("[data-results]");
   const filters = document.getElementById("filters");
   const announced = document.querySelector("[data-announce]");
@@ -18,7 +18,7 @@
   function address() {
     const said = new URLSearchParams();
     for (const [name, value] of new FormData(form)) {
-      if (value.trim()) said.append(name, name === "q" ? value.trim() : value);
+      if (value.trim()) said.append(name, name === "query" ? value.trim() : value);
     }
     const query = said.toString();
     return query ? `/ui/?${query}` : "/ui/";
@@ -44,7 +44,7 @@
     running = mine;
     const slow = setTimeout(() => results.setAttribute("aria-busy", "true"), 150);
     try {
-      const typed = new URL(wanted, location.href).searchParams.has("q");
+      const typed = new URL(wanted, location.href).searchParams.has("query");
       const part = typed ? `${wanted}&part=results` : wanted;
       const answer = await fetch(part, { signal: mine.signal, headers: { Accept: "text/html" } });
       const text = await answer.text();
@@ -164,5 +164,5 @@
   });
 
   // Typed while the page was still loading.
-  if (address() !== shown || box.value.trim() !== (new URLSearchParams(location.search).get("q") || "").trim()) later();
+  if (address() !== shown || box.value.trim() !== (new URLSearchParams(location.search).get("query") || "").trim()) later();
 })();
