@@ -95,6 +95,7 @@ coverage: $(VENV)/dev parts ## run all tests, and say for each room how much of 
 	status=0; $(BIN)/coverage run -m pytest $(TOGETHER) --override-ini timeout=600 || status=$$?; \
 	$(BIN)/coverage combine --quiet && $(BIN)/coverage json --quiet -o build/coverage/report.json && \
 	$(BIN)/python scripts/coverage_by_room.py build/coverage/report.json && exit $$status
+
 reference: $(VENV)/dev ## write the tables of docs/reference that are made from the code
 	$(BIN)/python scripts/reference.py
 

@@ -243,7 +243,7 @@ OPERATIONS: Sequence[tuple[str, str, str, str, str, str]] = (
         "",
     ),
     ("secrets", "secret set; secret forget", "", "", "", ""),
-    ("the database itself", "db upgrade; db status; db import-kiwi", "", "", "", ""),
+    ("the database itself", "db upgrade; db status; db backup; db import-kiwi", "", "", "", ""),
     ("the schema of tool.yaml", "schema", "", "", "", ""),
 )
 
