@@ -612,3 +612,11 @@ def test_a_local_command_loads_nothing_of_what_asks_gateways(board):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stderr == "[]\n"
+
+
+@pytest.mark.parametrize("wrong", ["/ui", "/mcp", "/boards/main"])
+def test_an_address_with_too_much_behind_it_is_said_to_be_wrong(both, wrong):
+    ran = both.pegboard("search", "greet", "--gateway", both.url + wrong)
+    assert ran.code == 4
+    assert f"there is no Pegboard gateway at {both.url}{wrong}" in ran.err
+    assert "without /ui or /mcp behind it" in ran.err

@@ -44,6 +44,10 @@ JSON_MEDIA = ("application/json", "application/problem+json")
 Query = Sequence[tuple[str, str]]
 
 
+NO_SUCH_PATH = "no_such_path"
+"""The code of a gateway that is not at this path, but above it."""
+
+
 class Request(NamedTuple):
     method: str
     path: str
@@ -207,6 +211,8 @@ class Connection:
     def _problem(self, received: _Received, problem: Mapping[str, object]) -> PegboardError:
         if "code" not in problem:
             return refusal(self.address, received.status)
+        if problem["code"] == NO_SUCH_PATH:
+            return no_gateway(self.address, str(problem.get("detail", "")))
         error = error_of(received.status, problem)
         if isinstance(error, TooMany) and received.wait is not None and not error.hint:
             error.hint = f"try again in {math.ceil(received.wait)} seconds"

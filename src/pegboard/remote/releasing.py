@@ -151,8 +151,8 @@ class RemoteReleasing:
         return self._gateway.value(Shelf, self._gateway.ask(request).value)
 
     def audit(self, name: str | None = None, limit: int = 100) -> Sequence[AuditLine]:
-        found = self._gateway.get("/audit", ("item", name), ("limit", limit))
-        return self._gateway.listed(AuditLine, found, "lines")
+        found = self._gateway.get("/audit", ("id", name), ("limit", limit))
+        return self._gateway.listed(AuditLine, found, "audit")
 
 
 def _status(told: dict[str, object]) -> int:

@@ -90,6 +90,13 @@ def test_what_was_not_published_has_versions_but_no_bundle(api):
         assert api.ask("GET", f"{place}/versions/latest/{what}").status == 404
 
 
+def test_whatever_is_told_of_a_version_says_which_that_is(api, publisher):
+    published(api, publisher.parcel("1.0.0"))
+    for what in ("", "/bundle", "/signature"):
+        found = api.ask("GET", f"{PLACE}/versions/latest{what}")
+        assert found.headers["pegboard-version"] == "1.0.0"
+
+
 def test_a_bundle_is_taken_away_and_counted(api, publisher):
     parcel = publisher.parcel("1.0.0")
     published(api, parcel)
@@ -180,16 +187,16 @@ def test_what_is_decided_is_in_the_log_and_nothing_changes_that(api, publisher):
     published(api, publisher.parcel("1.0.0"))
     api.ask("POST", f"{PLACE}/versions/1.0.0/yank", {"reason": "wrong"}, who="author")
     api.ask("PATCH", f"{PLACE}/release", {"owner": "@public"}, who="author")
-    lines = api.ask("GET", f"/audit?item={encoded(f'public/{ID}')}").json["lines"]
+    lines = api.ask("GET", f"/audit?id={encoded(f'public/{ID}')}").json["audit"]
     assert [(each["action"], each["who"]) for each in lines] == [
         ("transfer", "mia"),
         ("yank", "mia"),
         ("publish", "mia"),
     ]
     assert lines[1]["detail"] == "wrong"
-    everything = api.ask("GET", "/audit?limit=1000").json["lines"]
+    everything = api.ask("GET", "/audit?limit=1000").json["audit"]
     assert {"trust", "policy"} <= {each["action"] for each in everything}
-    assert len(api.ask("GET", "/audit?limit=1").json["lines"]) == 1
+    assert len(api.ask("GET", "/audit?limit=1").json["audit"]) == 1
     for method in ("POST", "PUT", "PATCH", "DELETE"):
         found = api.ask(method, "/audit", who="owner")
         assert (found.status, found.headers["allow"]) == (405, "GET, HEAD, OPTIONS")

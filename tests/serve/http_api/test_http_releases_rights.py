@@ -138,7 +138,7 @@ def test_an_admin_reads_the_log_of_its_namespaces(api, publisher):
     published(api, publisher.parcel("1.0.0", namespace="team"), "mia")
     published(api, publisher.parcel("1.0.0", namespace="elsewhere"), "sam")
     spaces = {
-        who: {each["namespace"] for each in api.ask("GET", "/audit", who=who).json["lines"]}
+        who: {each["namespace"] for each in api.ask("GET", "/audit", who=who).json["audit"]}
         for who in ("ada", "olive")
     }
     assert spaces["ada"] == {"team"}

@@ -184,13 +184,13 @@ def test_the_log_says_whom_the_gateway_believed_when_it_began(served, small_boar
     process = served("--open")
     url = process.ready()
     with httpx2.Client(base_url=url, timeout=BOUND) as client:
-        lines = client.get("/audit").json()["lines"]
+        lines = client.get("/audit").json()["audit"]
         told = {each["action"]: each["detail"] for each in lines}
         assert "paper" in told["trust"]
         assert told["policy"] == "signatures of releases: require"
         assert {each["who"] for each in lines} == {"gateway"}
         publisher.keyring.new("another")
         client.post("/releases", json=parcel_body(publisher.parcel()))
-        newest = client.get("/audit").json()["lines"]
+        newest = client.get("/audit").json()["audit"]
         assert [each["action"] for each in newest[:2]] == ["publish", "trust"]
         assert "another" in newest[1]["detail"]

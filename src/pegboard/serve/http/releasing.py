@@ -91,7 +91,7 @@ class DecisionBody(Wanted):
 
 
 class AuditQuery(Wanted):
-    item: Annotated[
+    id: Annotated[
         str,
         Field(max_length=LONGEST_NAME, description="Only of this one: an id, or `namespace/id`."),
     ] = ""
@@ -106,7 +106,7 @@ class Yanked(NamedTuple):
 
 
 class Audit(NamedTuple):
-    lines: Sequence[AuditLine]
+    audit: Sequence[AuditLine]
 
 
 async def publish(asked: Asked) -> Response:
@@ -168,7 +168,7 @@ def decide(asked: Asked) -> Response:
 
 def get_audit(asked: Asked) -> Response:
     said: AuditQuery = asked.query
-    return reply(Audit(asked.board.releases.audit(said.item or None, said.limit)))
+    return reply(Audit(asked.board.releases.audit(said.id or None, said.limit)))
 
 
 ROUTES = (

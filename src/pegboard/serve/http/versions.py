@@ -103,7 +103,7 @@ def get_version(asked: Asked) -> Response:
         "signature": found.side_file,
         "bundle": packed(found).sha256 if found.release else "",
     }
-    return reply(told)
+    return reply(told, headers={NUMBER: number})
 
 
 async def get_bundle(asked: Asked) -> Response:
