@@ -220,19 +220,19 @@ def test_what_is_remembered_is_not_asked_for_again(other, embedder, for_ever, mo
 def test_what_was_read_before_somebody_wrote_is_not_kept_after_it(
     postgres_store, other, for_ever, monkeypatch, embedder
 ):
-    read = other.models._read_state
+    read = other.database.rows
 
-    def slow():
+    def slow(*asked):
         """Reads, and then somebody else is quicker."""
-        found = read()
+        found = read(*asked)
         heard = other.listening.count("pegboard_changes")
         another_model(postgres_store, embedder)
         until(lambda: other.listening.count("pegboard_changes") != heard)
         return found
 
-    monkeypatch.setattr(other.models, "_read_state", slow)
+    monkeypatch.setattr(other.database, "rows", slow)
     assert other.models.state().active is None
-    monkeypatch.setattr(other.models, "_read_state", read)
+    monkeypatch.setattr(other.database, "rows", read)
     assert other.models.state() == postgres_store.models.state()
     assert other.models.state().active is not None
 
