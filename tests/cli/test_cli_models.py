@@ -220,7 +220,7 @@ def test_without_a_file_of_the_model_search_goes_by_words_and_says_so_once(
     (crippled.weights / lost).unlink()
     ran = crippled("search", "refund", "--json")
     assert ran.returncode == 0, ran.stderr
-    assert [hit["match_type"] for hit in json.loads(ran.stdout)] == ["keyword"]
+    assert [hit["match_type"] for hit in json.loads(ran.stdout)["hits"]] == ["keyword"]
     assert ran.stderr.count("note:") == 1
     assert lost in ran.stderr
 
