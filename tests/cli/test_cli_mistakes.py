@@ -81,7 +81,7 @@ def test_no_permission(pegboard):
 
 def test_an_unknown_id(pegboard, project):
     ran = pegboard("run", "mail__sennd")
-    told_as(ran, 7, "no item 'mail__sennd'", 'pegboard search "mail sennd"')
+    told_as(ran, 7, "no item 'mail__sennd'", "pegboard search mail__sennd")
 
 
 def test_an_ambiguous_id(pegboard, project):

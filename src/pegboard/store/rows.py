@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -194,6 +195,11 @@ def record_of(said: Link | Permission) -> dict[str, str]:
 def kept_text(text: str) -> str:
     """The text with a mark in place of whatever a database cannot hold."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+
+
+def beginning(text: str) -> str:
+    """As much as a database can hold, to go on from: nothing that comes after it is passed over."""
+    return re.split("[\0\ud800-\udfff]", text, maxsplit=1)[0]
 
 
 def kept_origin(origin: str) -> str:

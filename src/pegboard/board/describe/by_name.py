@@ -1,11 +1,14 @@
 """One item, by any of the names a person or an agent may give it."""
 
+import re
 from collections.abc import Sequence
 
 from pegboard.errors import ItemAmbiguous, ItemHeld, ItemNotFound
 from pegboard.model.items import DEFAULT_NAMESPACE, Entry, Filters, ItemId
 from pegboard.ports.store import Store
-from pegboard.text import words
+
+_PLAIN = re.compile(r"\w[\w:/.@-]{0,199}")
+"""Names that a shell takes as they are."""
 
 
 def describe(
@@ -29,9 +32,9 @@ def describe(
     candidates = exact or found
     if not candidates:
         _tell_if_held(store, name, within)
-        asked = " ".join(words(name[:200])) or "..."
+        asked = name if _PLAIN.fullmatch(name) else '"..."'
         raise ItemNotFound(
-            f"there is no item {name!r} on this board", f'look for it: pegboard search "{asked}"'
+            f"there is no item {name!r} on this board", f"look for it: pegboard search {asked}"
         )
     if len(candidates) > 1:
         mixed = len({entry.item.namespace for entry in candidates}) > 1

@@ -18,7 +18,7 @@ from pegboard.store.postgres.nearest import Nearest
 from pegboard.store.postgres.rows import READER
 from pegboard.store.postgres.words import Words, as_hits
 from pegboard.store.queries import load
-from pegboard.store.rows import kept_text, storable
+from pegboard.store.rows import beginning, storable
 
 SQL = load("postgres", "index")
 PLAIN = load("postgres", "index", filters="visible")
@@ -73,7 +73,7 @@ class PostgresIndex:
 
     def listed(self, filters: Filters, after: tuple[str, str], limit: int) -> list[Entry]:
         bounds = filter_params(filters)
-        item_id, namespace = (kept_text(each) for each in after)
+        item_id, namespace = map(beginning, after)
         place: dict[str, object] = {"id": item_id, "namespace": namespace, "limit": limit}
         rows = self._db.records((SQL if bounds else PLAIN)["listed"], bounds | place)
         return [READER.entry(row) for row in rows]

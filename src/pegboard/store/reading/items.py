@@ -9,7 +9,7 @@ from pegboard.model.items import Entry, ItemId
 from pegboard.store.blobs.large_files import AGAIN, LOST, LargeFiles
 from pegboard.store.checking import PublishedVersion
 from pegboard.store.reading.database import Reading
-from pegboard.store.rows import is_storable, kept_text, storable
+from pegboard.store.rows import beginning, is_storable, storable
 from pegboard.store.versioning import ordered
 from pegboard.text import TEXT_VERSION
 
@@ -126,7 +126,7 @@ class ReadItems:
         after: tuple[str, str],
         limit: int,
     ) -> list[Entry]:
-        item_id, namespace = (kept_text(each) for each in after)
+        item_id, namespace = map(beginning, after)
         params: dict[str, object] = {
             "categories": self._reading.any_of(categories),
             "namespaces": self._reading.any_of(namespaces),

@@ -14,7 +14,7 @@ from pegboard.model.items import (
     WordQuery,
 )
 from pegboard.store.queries import load
-from pegboard.store.rows import kept_text
+from pegboard.store.rows import beginning
 from pegboard.store.sqlite.database import Database, Value, in_list
 from pegboard.store.sqlite.fingerprints import known_fingerprint
 from pegboard.store.sqlite.nearest import Ask, Nearest, Reach
@@ -85,7 +85,7 @@ class SqliteIndex:
         return READER.entries(rows)
 
     def listed(self, filters: Filters, after: tuple[str, str], limit: int) -> list[Entry]:
-        item_id, namespace = (kept_text(each) for each in after)
+        item_id, namespace = map(beginning, after)
         place: dict[str, Value] = {"id": item_id, "namespace": namespace, "limit": limit}
         rows = self._db.records(SQL["listed"], self._params(filters) | place)
         return [READER.entry(row) for row in rows]
