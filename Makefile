@@ -87,7 +87,7 @@ demo: $(VENV)/core ## index the demo tools and search them, by words and by mean
 test: $(VENV)/dev parts ## run all tests
 	$(BIN)/python -m pytest $(TOGETHER)
 
-quick: $(VENV)/dev parts ## run the tests that need no server
+quick: $(VENV)/dev ## run the tests that need no server
 	$(BIN)/python -m pytest $(TOGETHER) -m "not server"
 
 coverage: $(VENV)/dev parts ## run all tests, and say for each room how much of it they reach

@@ -10,7 +10,8 @@ from pegboard.app.measure import evaluate
 from pegboard.cli.render import visible_rejections
 from pegboard.embed.local import WEIGHTS, LocalEmbedder
 from pegboard.store import checking, planning
-from pegboard.store.sqlite import items, putting
+from pegboard.store.reading import items
+from pegboard.store.sqlite import putting
 
 
 @pytest.fixture

@@ -52,8 +52,8 @@ def test_a_board_is_filled_and_searched_with_the_vectors_of_a_service(server, ru
     total, ready, model = counts(run)
     assert total == ready > 10
     assert model.startswith("openai-compatible/text-embedding-tiny/64/")
-    hits, _ = run("search", "extract an archive", "--mode", "vector")
-    assert hits[0]["id"] == "gentools:files:extract_archive"
+    answer, _ = run("search", "extract an archive", "--mode", "vector")
+    assert answer["hits"][0]["id"] == "gentools:files:extract_archive"
     assert ["extract an archive"] in [asked.texts for asked in server.asked]
     assert run("doctor")[0]["model"] == "ok"
 
@@ -64,8 +64,8 @@ def test_while_the_service_is_down_words_are_searched_and_afterwards_nothing_is_
     server.always = hangs_up
     _, told = run("sync")
     assert "cannot be reached" in told
-    hits, told = run("search", "extract an archive")
-    assert hits[0]["id"] == "gentools:files:extract_archive"
+    answer, told = run("search", "extract an archive")
+    assert answer["hits"][0]["id"] == "gentools:files:extract_archive"
     assert "searched by words only" in told
     server.always = well
     run("backfill")

@@ -394,7 +394,7 @@ def test_its_folder_cannot_be_filled_with_files(runs):
         """
     )
     assert ran.outcome is Outcome.KILLED, ran
-    assert ran.error == "it made more than 10,000 files in its folder"
+    assert ran.error == "it was stopped because it made more than 10,000 files in its folder"
 
 
 def test_folders_nested_without_end_are_noticed_and_removed(runs):

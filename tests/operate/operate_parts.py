@@ -79,7 +79,7 @@ def told(place: str) -> dict[str, Any]:
     for name, command in asked.items():
         ran = pegboard(*command, "--board", place)
         assert ran.code == 0, ran.err
-        found[name] = ran.json
+        found[name] = ran.json["hits"] if name in QUESTIONS else ran.json  # not how long it took
     return found
 
 

@@ -47,7 +47,7 @@ def sql(path, statement):
 def test_what_was_backed_up_and_brought_back_says_what_the_board_said(board, tmp_path):
     before = told(board)
     assert before["show"]["item"]["version"]["files"], "the large tool has its file"
-    assert [line["name"] for line in before["tokens"]] == ["ci"]
+    assert [line["name"] for line in before["tokens"]["tokens"]] == ["ci"]
     assert "yank" in str(before["audit"])
 
     saved = tmp_path / "saved.db"

@@ -82,7 +82,7 @@ def restored(trial, dump: Path, name: str) -> str:
 
 def test_a_dump_that_is_restored_says_what_the_board_said(trial, board, large, monkeypatch):
     before = told(board)
-    assert [line["name"] for line in before["tokens"]] == ["ci"]
+    assert [line["name"] for line in before["tokens"]["tokens"]] == ["ci"]
     dump = dumped(trial, board, "quiet.dump")
     monkeypatch.setenv("PEGBOARD_BLOBS_PLACE", str(shutil.copytree(large, large.with_name("copy"))))
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 from reliability_parts import BOTH, assert_whole, entries, item, numbered, vectors, waiting, worker
 
+from pegboard.board.maintain.queueing import refresh
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.model.items import DEFAULT_NAMESPACE, EmbeddingStatus, Entry, SourceRecord, Vector
 from pegboard.ports.store import Store
@@ -170,10 +171,10 @@ def test_one_edit_in_a_batch_does_not_keep_the_others_from_their_vectors(
 def test_a_refresh_asked_for_during_the_call_breaks_nothing(store: Store) -> None:
     store.items.put([OLD], TARGET)
 
-    def refresh() -> None:
+    def again() -> None:
         refresh(store, TARGET, entry(store), lambda step, done, total: None)
 
-    hand = worker(store, MeddlingEmbedder(refresh))
+    hand = worker(store, MeddlingEmbedder(again))
     while hand.step():
         assert store.check() == []
 

@@ -77,7 +77,7 @@ def test_ten_workers_killed_in_a_row_bring_no_task_near_its_last_attempt(
 
 DIES_OF_ONE_TEXT = """
 import os, signal, sys, threading
-from pegboard.app import quiet
+from pegboard.ports.stages import quiet
 from pegboard.board.maintain.worker import Worker, WorkerSettings
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.store.opening import open_store

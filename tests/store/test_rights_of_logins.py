@@ -3,6 +3,7 @@
 import json
 import secrets
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import psycopg
 import pytest
@@ -187,8 +188,8 @@ def test_an_identity_ends_with_its_transaction(owner):
 # How the roles come to be. A server of its own: they are the server's, not a database's.
 
 
-@pytest.fixture(scope="module")
-def server():
+@contextmanager
+def started():
     trial = TrialPostgres(SMALL, in_memory=True)
     try:
         trial.create()
@@ -198,8 +199,20 @@ def server():
         trial.remove()
 
 
+@pytest.fixture(scope="module")
+def server():
+    with started() as trial:
+        yield trial
+
+
 @pytest.fixture
 def run(server):
+    with runner(server) as run:
+        yield run
+
+
+@contextmanager
+def runner(server):
     with psycopg.connect(server.url(), autocommit=True) as connection:
         yield lambda statement: connection.execute(statement).fetchall
 
@@ -212,8 +225,15 @@ def owned(server, run, name, owner):
     return server.url(name, owner)
 
 
-def test_roles_are_made_once_and_by_a_user_who_may(server, run):
-    """In this order: no database of the server has them when it begins."""
+@pytest.fixture
+def untouched():
+    """A server that has none of the roles yet."""
+    with started() as server, runner(server) as run:
+        yield server, run
+
+
+def test_roles_are_made_once_and_by_a_user_who_may(untouched):
+    server, run = untouched
     run("CREATE ROLE plain LOGIN")
     address = owned(server, run, "of_plain", "plain")
     with pytest.raises(BoardReadOnly) as told:

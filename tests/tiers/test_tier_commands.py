@@ -135,7 +135,7 @@ def test_what_is_put_on_the_registry_is_found_by_every_project_at_once(full, tmp
         boards.append(folder)
     code = (
         "import sys\n"
-        "from pegboard.app import Pegboard\n"
+        "from pegboard import Pegboard\n"
         "from pegboard.tiers import Tiers\n"
         "with Pegboard.open() as board, Tiers(board) as tiers:\n"
         "    for line in sys.stdin:\n"
