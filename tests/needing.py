@@ -12,6 +12,7 @@ HERE = Path(__file__).parent
 QUICK = "not server"
 
 FOLDERS = (
+    "examples",
     "execute/api",
     "execute/container",
     "remote",

@@ -56,6 +56,7 @@ def test_a_missing_model(pegboard, tools, monkeypatch, tmp_path):
     assert "reinstall" in ran.err
 
 
+@pytest.mark.server
 def test_a_port_that_is_taken(pegboard, project):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
@@ -89,6 +90,7 @@ def test_an_ambiguous_id(pegboard, project):
     told_as(ran, 8, "mcptools:chat:send, mcptools:mail:send", "give one of these")
 
 
+@pytest.mark.server
 def test_a_dead_server(pegboard):
     pegboard("init")
     with socket.create_server(("127.0.0.1", 0)) as gone:

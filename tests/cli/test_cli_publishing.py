@@ -453,6 +453,7 @@ def listener():
     server.server_close()
 
 
+@pytest.mark.server
 def test_the_token_of_the_registry_is_shown_to_no_other(pegboard, project, listener, monkeypatch):
     url, shown = listener
     monkeypatch.setenv("PEGBOARD_REGISTRY_TOKEN", "of-the-registry")

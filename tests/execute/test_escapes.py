@@ -206,12 +206,14 @@ def test_a_daemon_left_behind_ends_with_it_though_it_holds_the_output_open(runs,
     assert not runs.left()
 
 
+@pytest.mark.server
 def test_no_socket_reaches_anything(runs):
     with listening() as (port, name):
         found = attempts(runs, connecting(port, name))
     assert all_failed(found), found
 
 
+@pytest.mark.server
 def test_with_the_network_granted_it_reaches_a_server(runs):
     with listening() as (port, name):
         found = attempts(runs, connecting(port, name), grants=Grants(network=True))

@@ -85,6 +85,7 @@ def test_systemd_finds_nothing_wrong_with_it(unit, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.server
 def test_the_gateway_starts_serves_and_ends_within_its_time(started):
     gateway = started(GATEWAY)
     assert gateway.stderr
