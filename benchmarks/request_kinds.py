@@ -151,8 +151,8 @@ class Client:
         odd = self.random.choice(ODD)
         return self.random.choice(
             [
-                Request("GET", f"/search?{urlencode({'q': self.words(), 'limit': odd})}"),
-                Request("GET", f"/search?{urlencode({'q': odd, 'sort': 1})}"),
+                Request("GET", f"/search?{urlencode({'query': self.words(), 'limit': odd})}"),
+                Request("GET", f"/search?{urlencode({'query': odd, 'sort': 1})}"),
                 Request("GET", f"/tools?{urlencode({'after': odd})}"),
                 Request("PATCH", name, _json({"description": odd, "tags": 5})),
                 Request("PATCH", name, _json({"tags": ["x"]}), {"If-Match": '"old"'}),

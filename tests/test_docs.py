@@ -71,6 +71,7 @@ PAGES = [
             "README.md",
             "CONTRIBUTING.md",
             "benchmarks/README.md",
+            "demo/README.md",
             "examples/README.md",
         )
     ),
@@ -87,7 +88,9 @@ def anchors(page: Path) -> set[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_in_the_documents_lead_somewhere(page):
-    for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", page.read_text("utf-8")):
+    text = page.read_text("utf-8")
+    pictures = [(source, "") for source in re.findall(r'src="([^"]+)"', text)]
+    for target, anchor in pictures + re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", text):
         if re.match("https?:", target):
             continue
         there = page.parent / target if target else page

@@ -165,7 +165,7 @@ def test_an_older_pegboard_says_what_to_do_with_a_newer_board(board, tmp_path):
     done = pegboard("search", "x", "--board", board)
     assert done.code == 4
     assert "has schema 9999, this Pegboard knows" in done.err
-    assert "pip install --upgrade pegboard" in done.err
+    assert "upgrade Pegboard, as it was installed" in done.err
     assert "docs/operate.md" in done.err
     with pytest.raises(BoardTooNew):
         copy_board(board, tmp_path / "copy.db", with_files=True)

@@ -42,6 +42,6 @@ def migrations(dialect: str) -> list[tuple[int, str, str]]:
 def too_new(place: object, applied: int, known: int) -> BoardTooNew:
     return BoardTooNew(
         f"{place} has schema {applied}, this Pegboard knows {known}",
-        "upgrade Pegboard: pip install --upgrade pegboard; or go back to the backup that was made "
+        "upgrade Pegboard, as it was installed; or go back to the backup that was made "
         "before the board was upgraded (docs/operate.md)",
     )

@@ -36,7 +36,7 @@ CHECKS = load("postgres", "check")
 
 
 class PostgresStore:
-    """With a `caller`, everything is done with the rights of that caller (docs/rights.md)."""
+    """With a `caller`, all is done with that caller's rights (docs/explanation/rights.md)."""
 
     def __init__(
         self,

@@ -1,1 +1,1 @@
-"""A board with the rights of one caller, the same on every database (docs/rights.md)."""
+"""A board with the rights of one caller, alike on every database (docs/explanation/rights.md)."""

@@ -159,7 +159,5 @@ def _vector_extension() -> str:
     """The path of sqlite-vec, without importing the package: that would import numpy as well."""
     spec = importlib.util.find_spec("sqlite_vec")
     if spec is None or spec.origin is None:
-        raise BoardError(
-            "the package sqlite-vec is not installed", "reinstall: pip install pegboard"
-        )
+        raise BoardError("the package sqlite-vec is not installed", "install Pegboard again")
     return str(Path(spec.origin).with_name("vec0"))

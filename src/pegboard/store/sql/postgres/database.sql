@@ -2,7 +2,7 @@
 SELECT pg_notify('pegboard_changes', '');
 
 -- name: identify
--- For this transaction only: as whom, and as which of them (docs/rights.md).
+-- For this transaction only: as whom, and as which of them (docs/explanation/rights.md).
 SELECT set_config('role', %(role)s, true), set_config('request.jwt.claims', %(claims)s, true);
 
 -- name: read_only

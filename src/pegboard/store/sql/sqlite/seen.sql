@@ -1,4 +1,4 @@
--- The tables of a board as one caller may see them (docs/rights.md): each of these views stands before the table of
+-- The tables of a board as one caller may see them (docs/explanation/rights.md): each of these views stands before the table of
 -- its name. What has no view here cannot be read at all. Namespaces in which there may be something for the caller
 -- are `open_namespaces`, and those that he is a member of `own_namespaces`.
 
