@@ -73,6 +73,8 @@ class Located:
     @property
     def how_to_make_it(self) -> str:
         """What to do where there is no board."""
+        if not isinstance(self.board, Path):  # which may have a password in it
+            return "make one with: pegboard init --board ADDRESS"
         if self.settings.board:
             return f"make one with: pegboard init --board {shlex.quote(self.settings.board)}"
         if self.project:
