@@ -43,7 +43,7 @@ def calls(name: str) -> list[tuple[str, dict[str, Any]]]:
         *(("describe_tool", {"name": f"{prefix}{name}"}) for prefix in ("", "team/")),
         *(("call_tool", {"name": f"{prefix}{name}", "arguments": {}}) for prefix in ("", "team/")),
         ("list_categories", {}),
-        ("list_tools", {"categories": "mail"}),
+        ("list_tools", {"category": "mail"}),
         ("list_tools", {}),
     ]
 
