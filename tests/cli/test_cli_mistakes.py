@@ -104,3 +104,9 @@ def test_a_dead_server(pegboard):
 def test_a_database_that_a_newer_pegboard_wrote(pegboard, project, sql):
     sql("INSERT INTO migrations (number, name, applied_at) VALUES (999, 'later', 0)")
     told_as(pegboard("search", "x"), 4, "has schema 999", "upgrade Pegboard")
+
+
+def test_an_empty_database_does_not_have_its_password_told(pegboard, empty_database):
+    address = f"{empty_database}&password=hunter2"
+    told_as(pegboard("search", "x", "--board", address), 4, "there is no board", "--board ADDRESS")
+    assert "hunter2" not in pegboard("search", "x", "--board", address, "--json").err

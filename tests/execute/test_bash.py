@@ -115,6 +115,10 @@ def test_an_object_that_is_printed_is_structured_too(call):
     assert result.content[0]["text"] == '{"a": [1]}\n'
 
 
+def test_a_mark_of_the_byte_order_before_an_object_is_passed_over(call):
+    assert call(r"""printf '\357\273\277{"a": 1}'""").structured == {"a": 1}
+
+
 @pytest.mark.parametrize("printed", ["[1, 2]", "17", '"text"', "null"])
 def test_other_json_is_structured_only_for_who_says_what_it_returns(call, printed):
     assert call(f"echo '{printed}'").structured is None

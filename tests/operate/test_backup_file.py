@@ -10,6 +10,7 @@ from operate_parts import at_work, furnish, pairs_on, pegboard, told
 
 from pegboard.errors import BoardCorrupt, BoardError, BoardTooNew
 from pegboard.store.queries import migrations
+from pegboard.store.sqlite import copying
 from pegboard.store.sqlite.copying import copy_board
 from pegboard.store.sqlite.opening import APPLICATION_ID
 
@@ -83,6 +84,23 @@ def test_a_copy_is_as_private_as_its_board(board, tmp_path):
     copy_board(board, tmp_path / "copy.db", with_files=True)
     assert stat.S_IMODE((tmp_path / "copy.db").stat().st_mode) == 0o640
     assert sorted(each.name for each in tmp_path.glob("copy*")) == ["copy.db", "copy.db-files"]
+
+
+def test_of_two_copies_to_one_name_the_first_stays_whole(board, tmp_path, monkeypatch):
+    saved = tmp_path / "saved.db"
+    copied = copying.FolderBlobs.put
+
+    def overtaken(blobs, key, content):
+        monkeypatch.setattr(copying.FolderBlobs, "put", copied)
+        copy_board(board, saved, with_files=True)
+        copied(blobs, key, content)
+
+    monkeypatch.setattr(copying.FolderBlobs, "put", overtaken)
+    with pytest.raises(BoardError, match="is there already"):
+        copy_board(board, saved, with_files=True)
+    assert told(saved) == told(board)
+    assert pegboard("doctor", "--board", saved).code == 0
+    assert not list(tmp_path.glob("*.part*"))
 
 
 @pytest.mark.parametrize("ending", ["", "-wal", "-files"])

@@ -183,12 +183,12 @@ def test_only_hits_and_notes_begin_at_the_margin(answer):
 
 
 def test_what_to_know_before_calling_stands_with_the_hit():
-    hit = make_hit(notes=("its server is down",), kind=Kind.SKILL, like_it=("a:b:c",))
+    hit = make_hit(notes=("its server is down",), kind=Kind.SKILL, like_it=("a:b:c", *"defghi"))
     told = searching.telling(Answer(hits=(hit,)), (), None)
     assert told.text.endswith("\n  note: its server is down")
     [structured] = told.structured["hits"]
     assert structured["notes"] == ["its server is down"]
-    assert (structured["kind"], structured["like_it"]) == ("skill", ["a:b:c"])
+    assert (structured["kind"], structured["like_it"]) == ("skill", ["a:b:c", *"defg"])
 
 
 def test_an_answer_has_a_bound_whatever_the_sources_wrote():

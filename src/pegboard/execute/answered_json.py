@@ -11,7 +11,7 @@ TO_A_FILE = "let it write the result to the file that $PEGBOARD_ANSWER names"
 def read_json(text: str) -> object:
     """Raises `ValueError`, also for NaN and its like, and for what is nested too deeply."""
     try:
-        value = json.loads(text, parse_constant=_refuse)
+        value = json.loads(text.removeprefix("\ufeff"), parse_constant=_refuse)
         if "\\ud" in text.lower():
             value = json.loads(_whole(json.dumps(value, ensure_ascii=False)))
     except RecursionError:

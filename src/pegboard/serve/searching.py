@@ -31,6 +31,8 @@ from pegboard.text import first_sentence
 log = logging.getLogger(__name__)
 
 MOST_HITS = 50
+MOST_ALIKE = 5
+"""Each id costs context."""
 LONGEST_QUERY = 2_000
 FILTERS = {
     "category": ("categories", "Only in these."),
@@ -255,5 +257,5 @@ def _remarks(hit: Hit) -> dict[str, object]:
     if hit.notes:
         found["notes"] = list(hit.notes)
     if hit.like_it:
-        found["like_it"] = list(hit.like_it)
+        found["like_it"] = list(hit.like_it[:MOST_ALIKE])
     return found

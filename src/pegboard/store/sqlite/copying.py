@@ -49,7 +49,7 @@ def copy_board(path: Path, target: Path, *, with_files: bool) -> Copied:
         _refuse_taken(target)
         with _finished(path, target) as part, told(target):
             keys = _copy_pages(source, path, part)
-            found, lost = _copy_files(path, target, keys if with_files else {})
+            found, lost = _copy_files(path, part, keys if with_files else {})
         elsewhere = 0 if with_files else len(keys)
         return Copied(schema, target.stat().st_size, found, elsewhere, tuple(lost))
     finally:
@@ -59,28 +59,50 @@ def copy_board(path: Path, target: Path, *, with_files: bool) -> Copied:
 def _refuse_taken(target: Path) -> None:
     for each in (target.with_name(target.name + ending) for ending in BESIDE):
         if each.exists() or each.is_symlink():
-            raise BoardError(
-                f"{each} is there already", "name a new file, or move what is there away"
-            )
+            raise _taken(each)
+
+
+def _taken(path: Path) -> BoardError:
+    return BoardError(f"{path} is there already", "name a new file, or move what is there away")
+
+
+def _files_of(board: Path) -> Path:
+    return board.with_name(f"{board.name}-files")
 
 
 @contextmanager
 def _finished(path: Path, target: Path) -> Iterator[Path]:
-    """A file that gets the name of the copy once everything is there, and else is gone."""
+    """A file that gets the name of the copy once everything is there, and else is gone.
+
+    Of several copies to one name, the first that is whole gets it.
+    """
     part = target.with_name(f"{target.name}.{os.urandom(4).hex()}.part")
+    own = [part]
     try:
         with told(target):  # for nobody else to read, before there is anything in it
-            os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            _make(part)
         yield part
         with told(target):
             part.chmod(stat.S_IMODE(path.stat().st_mode))
-            part.rename(target)
+            _make(target)
+            own.append(target)
+            if _files_of(part).exists():
+                _files_of(part).rename(_files_of(target))
+            part.replace(target)
             settle(target.parent)
     except BaseException:
-        for ending in ("", "-wal", "-shm", "-journal"):
-            part.with_name(part.name + ending).unlink(missing_ok=True)
-        shutil.rmtree(target.with_name(f"{target.name}-files"), ignore_errors=True)
+        for each in own:
+            for ending in ("", "-wal", "-shm", "-journal"):
+                each.with_name(each.name + ending).unlink(missing_ok=True)
+            shutil.rmtree(_files_of(each), ignore_errors=True)
         raise
+
+
+def _make(path: Path) -> None:
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError as error:
+        raise _taken(path) from error
 
 
 def _copy_pages(source: apsw.Connection, path: Path, part: Path) -> dict[str, str]:
@@ -105,8 +127,7 @@ def _copy_pages(source: apsw.Connection, path: Path, part: Path) -> dict[str, st
 
 def _copy_files(path: Path, target: Path, keys: dict[str, str]) -> tuple[int, list[str]]:
     """After the board: what it refers to at its moment is not removed for an hour."""
-    here = FolderBlobs(path.with_name(f"{path.name}-files"))
-    there = FolderBlobs(target.with_name(f"{target.name}-files"))
+    here, there = FolderBlobs(_files_of(path)), FolderBlobs(_files_of(target))
     lost: list[str] = []
     for key, digest in keys.items():
         content = here.get(key) if is_key(key) else None
