@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # Tests wait more than they compute: four at a time, and those of one file one after another.
-TOGETHER := -n 4 --dist loadfile --no-loadscope-reorder
+SHUFFLED := -n 4 --dist loadfile --no-loadscope-reorder
+TOGETHER := $(SHUFFLED) -p no:randomly
 # What is installed comes from several places, none of which waits for another.
 MAKEFLAGS += --jobs=4
 
 .DEFAULT_GOAL := help
-.PHONY: help parts demo test quick coverage reference check format bench model clean
+.PHONY: help parts demo test shuffle quick coverage reference check format bench model clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -86,6 +87,9 @@ demo: $(VENV)/core ## index the demo tools and search them, by words and by mean
 
 test: $(VENV)/dev parts ## run all tests
 	$(BIN)/python -m pytest $(TOGETHER)
+
+shuffle: $(VENV)/dev parts ## run all tests in a random order, whose seed is printed
+	$(BIN)/python -m pytest $(SHUFFLED)
 
 quick: $(VENV)/dev ## run the tests that need no server
 	$(BIN)/python -m pytest $(TOGETHER) -m "not server"

@@ -201,7 +201,9 @@ def started():
 
 @pytest.fixture(scope="module")
 def server():
+    """One that has had a board, and so the roles."""
     with started() as trial:
+        upgrade(trial.url(), trial.url())
         yield trial
 
 
