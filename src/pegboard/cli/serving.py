@@ -1,4 +1,4 @@
-"""Commands for agents: mcp, prompt. What serves is loaded only when it is to serve."""
+"""Commands that serve a board: mcp, serve, prompt. What serves is loaded only when it is needed."""
 
 import json
 import logging
@@ -158,7 +158,7 @@ def serve(
     from pegboard.serve.http.gateway import Gateway
     from pegboard.serve.http.rates import RatedSignIn
     from pegboard.serve.http.running import listening, run_http, url_of
-    from pegboard.serve.http.signin import make_sign_in
+    from pegboard.serve.http.signin import BoardSignIn
     from pegboard.serve.http.starting import refuse_open_doors, welcome
     from pegboard.serve.searchers import searchers_for
     from pegboard.serve.stdio import end_process
@@ -177,7 +177,7 @@ def serve(
         if found.loopback == "off":
             # So that a database which does not let it act for others says so at once.
             pegboard.seen_by(Caller())
-        sign_in = make_sign_in(pegboard, found)
+        sign_in = BoardSignIn(pegboard, found)
         gateway = Gateway(pegboard, RatedSignIn(sign_in, found.requests_per_minute))
         gateway.note_trust()
         sock = listening(found.host, found.port)

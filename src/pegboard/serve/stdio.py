@@ -13,7 +13,6 @@ from functools import partial
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from mcp.server.lowlevel.server import NotificationOptions
 from mcp.shared.message import SessionMessage
 
 from pegboard.errors import UsageError
@@ -46,7 +45,7 @@ def run_stdio(face: Face) -> None:
         log.warning("a request was still being worked on and was given up")
 
 
-def end_process(code: int = 0) -> None:
+def end_process() -> None:
     """The last thing to do, with the board closed: whatever thread is stuck cannot hold us up."""
     end = time.monotonic() + END_SECONDS
     here = threading.current_thread()
@@ -56,12 +55,12 @@ def end_process(code: int = 0) -> None:
             if each.is_alive():
                 with suppress(OSError, ValueError, AttributeError):
                     sys.stderr.flush()
-                os._exit(code)
-    sys.exit(code)
+                os._exit(0)
+    sys.exit(0)
 
 
 async def serve_stdio(face: Face) -> None:
-    options = face.server.create_initialization_options(NotificationOptions(tools_changed=True))
+    options = face.server.create_initialization_options()
     await over_stdio(partial(face.server.run, initialization_options=options))
 
 

@@ -12,7 +12,7 @@ from making import make_item
 from pegboard.board.trust.tokens import make_token, revoke_token
 from pegboard.model.calls import Caller, Role
 from pegboard.serve.http import events, lasting
-from pegboard.serve.http.signin import make_sign_in
+from pegboard.serve.http.signin import BoardSignIn
 from waiting import until
 
 ALL = Caller("olga", (), Role.ADMIN)
@@ -208,7 +208,7 @@ def test_a_token_that_was_found_good_just_before_it_was_revoked_ends_the_stream(
     """What is known of a token counts for two seconds; nothing else changes after it."""
     monkeypatch.setattr(lasting, "CHECK_SECONDS", 1_000.0)
     made = make_token(board.store, Role.READER, name="rita")
-    with Here(board, make_sign_in(board, board.settings.serve)) as here:
+    with Here(board, BoardSignIn(board, board.settings.serve)) as here:
         listening = Listening(here, made.text)
         listening.next("status")
         revoke_token(board.store, "rita")

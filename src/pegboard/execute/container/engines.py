@@ -14,7 +14,6 @@ from pegboard.errors import NotExecutable
 from pegboard.execute.container.program import ask
 
 PODMAN, DOCKER = "podman", "docker"
-CHOICES = ("auto", DOCKER, PODMAN)
 ANSWER_SECONDS = 5.0
 PROCESSES = 4_096
 """Of all containers of one user together; each has a smaller limit of its own."""

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
@@ -33,7 +32,6 @@ def make_app(
     *,
     routes: Sequence[Route] = ROUTES,
     more_routes: Sequence[BaseRoute] = (),
-    middleware: Sequence[Middleware] = (),
     lifespan: Lifespan[Starlette] | None = None,
 ) -> Starlette:
     """The table as an application. `more_routes` are of other kinds, such as mounted ones."""
@@ -44,7 +42,6 @@ def make_app(
     places.sort(key=lambda place: (place.path.count("/"), "{" not in place.path), reverse=True)
     app = Starlette(
         routes=[*more_routes, *places],
-        middleware=middleware,
         lifespan=lifespan,
         exception_handlers={HTTPException: _no_such_path, Exception: _unexpected},
     )

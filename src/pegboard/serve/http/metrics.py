@@ -34,9 +34,9 @@ class Counter:
         self._values: dict[Labels, float] = {} if labels else {(): 0.0}
         self._lock = threading.Lock()
 
-    def add(self, *values: str, by: float = 1.0) -> None:
+    def add(self, *values: str) -> None:
         with self._lock:
-            self._values[values] = self._values.get(values, 0.0) + by
+            self._values[values] = self._values.get(values, 0.0) + 1.0
 
     def family(self) -> Family:
         with self._lock:

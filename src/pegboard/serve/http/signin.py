@@ -58,7 +58,10 @@ class SignedIn(NamedTuple):
 
 
 class BoardSignIn:
-    """Used in the event loop alone; the board is asked in threads."""
+    """Used in the event loop alone; the board is asked in threads.
+
+    Raises `ConfigError` if the settings do not go together.
+    """
 
     def __init__(
         self,
@@ -190,11 +193,6 @@ class BoardSignIn:
             await self.threads.run_slow(partial(self._tokens.used, token_id, now))
         except Exception:
             log.info("that token %s was used could not be noted", token_id, exc_info=True)
-
-
-def make_sign_in(board: Pegboard, settings: ServeSettings) -> BoardSignIn:
-    """Raises `ConfigError` if the settings do not go together."""
-    return BoardSignIn(board, settings)
 
 
 def _bearer(connection: HTTPConnection) -> str | None:

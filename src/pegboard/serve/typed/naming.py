@@ -55,9 +55,9 @@ def pascal(text: str, otherwise: str = "") -> str:
     return _legal("".join(map(_capital, words(text))) or otherwise) if text else otherwise
 
 
-def snake(text: str, otherwise: str = "tool") -> str:
+def snake(text: str) -> str:
     """`createIssue` and `Create issue` as `create_issue`."""
-    found = [_NEW_WORD.sub("_", word).lower() for word in words(text)] or [otherwise]
+    found = [_NEW_WORD.sub("_", word).lower() for word in words(text)] or ["tool"]
     return _legal("_".join(found))
 
 

@@ -51,17 +51,17 @@ def state_of(entry: Entry) -> State:
     return State("active", "good") if entry.active else State("inactive", "bad")
 
 
-def page_of(visit: Visit, filters: Filters, limit: int = LISTED) -> Listed:
+def page_of(visit: Visit, filters: Filters) -> Listed:
     """What the filters leave, from where the address says."""
     found = listed(
         visit.board.store,
         filters,
         visit.board.within,
         after=place_of(visit.query.get("after", "")),
-        limit=limit + 1,
+        limit=LISTED + 1,
     )
-    shown = found[:limit]
-    return Listed(tuple(map(line, shown)), mark_of(shown[-1]) if len(found) > limit else "")
+    shown = found[:LISTED]
+    return Listed(tuple(map(line, shown)), mark_of(shown[-1]) if len(found) > LISTED else "")
 
 
 def line(entry: Entry) -> Line:
