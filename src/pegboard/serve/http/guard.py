@@ -48,7 +48,7 @@ _SHOWN = 80
 
 
 def guarded(app: ASGIApp, settings: ServeSettings) -> "Guard":
-    """The application behind its guard: the outermost layer. Raises `ConfigError`."""
+    """The application behind its guard. Raises `ConfigError`."""
     return Guard(app, site_of(settings))
 
 

@@ -1,4 +1,4 @@
-"""What is counted while the gateway serves, the log of requests, and `/metrics`."""
+"""What is counted while the gateway serves, and the log of its requests."""
 
 import logging
 import os
