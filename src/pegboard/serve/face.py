@@ -31,7 +31,8 @@ from pegboard.serve.offers import OFFERS
 from pegboard.serve.prompt import Profile, Workflow, workflow
 from pegboard.serve.pytools import pytools_offers
 from pegboard.serve.replies import failed, one_line, text_block
-from pegboard.serve.table import Asked, Context, Offer, Schema, Threads
+from pegboard.serve.table import Asked, Context, Offer, Schema
+from pegboard.serve.threads import Threads
 
 PROMPT = Prompt(
     name="tool_discovery",

@@ -102,7 +102,7 @@ def test_a_store_that_is_stuck_leaves_504_with_what_meaning_found(open_board):
 
 def test_when_nothing_of_the_board_comes_back_no_more_is_asked_of_it(open_board, monkeypatch):
     monkeypatch.setattr("pegboard.serve.http.in_time.GRACE_SECONDS", 0.0)
-    monkeypatch.setattr("pegboard.serve.table.MOST_LEFT", 4)
+    monkeypatch.setattr("pegboard.serve.threads.MOST_LEFT", 4)
     board = open_board(serve__search_seconds=0.1, serve__requests_per_minute=0)
     release, first_look = threading.Event(), board.store.index.first_look
 

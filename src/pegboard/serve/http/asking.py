@@ -19,7 +19,7 @@ from pegboard.errors import UsageError
 from pegboard.search.budget import clipped
 from pegboard.serve.http.problems import Declined
 from pegboard.serve.http.table import Wanted
-from pegboard.serve.table import Threads
+from pegboard.serve.threads import Threads
 
 W = TypeVar("W", bound=Wanted)
 

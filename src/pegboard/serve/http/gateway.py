@@ -13,7 +13,7 @@ from pegboard.errors import BoardReadOnly
 from pegboard.model.calls import Caller
 from pegboard.serve.http.measuring import Measures
 from pegboard.serve.http.news import News
-from pegboard.serve.table import Threads
+from pegboard.serve.threads import Threads
 
 log = logging.getLogger(__name__)
 

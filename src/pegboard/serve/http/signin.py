@@ -23,7 +23,7 @@ from pegboard.serve.http.failures import WAIT_SECONDS, Failures
 from pegboard.serve.http.provider import ProviderKeys
 from pegboard.serve.http.sessions import Sessions, said_session
 from pegboard.serve.http.site import Site, is_local, site_of
-from pegboard.serve.table import Threads
+from pegboard.serve.threads import Threads
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from pegboard.app.pegboard import Pegboard
 from pegboard.model.calls import Caller, Role
 from pegboard.serve.http.shapes import Record
-from pegboard.serve.table import Threads
+from pegboard.serve.threads import Threads
 
 Whole = Annotated[int, Strict()]
 Flag = Annotated[bool, Strict()]
