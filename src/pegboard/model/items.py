@@ -149,6 +149,11 @@ class Item(NamedTuple):
         return self.id.partition(":")[0]
 
     @property
+    def reference(self) -> str:
+        """`namespace/id`, which names it on any board, whatever else has its id."""
+        return f"{self.namespace}/{self.id}"
+
+    @property
     def short_name(self) -> str:
         """`category__name`, legal as a tool name in MCP and OpenAI calls."""
         return re.sub(r"[^A-Za-z0-9_-]+", "_", f"{self.category}__{self.name}")

@@ -55,13 +55,13 @@ class RemoteCurating:
 
     def remove(self, entry: Entry, by: str, expected: str | None = None) -> None:
         """With what is expected, only as it was when it was last read here."""
-        seen = self._seen.get(_name(entry), expected) if expected else None
+        seen = self._seen.get(entry.item.reference, expected) if expected else None
         match = (("If-Match", f'"{seen}"'),) if seen else ()
-        self._gateway.ask(Request(HTTPMethod.DELETE, of_item(_name(entry)), headers=match))
+        self._gateway.ask(Request(HTTPMethod.DELETE, of_item(entry.item.reference), headers=match))
 
     def ties(self, entry: Entry) -> list[Tie]:
         return self._gateway.listed(
-            Tie, self._gateway.get(of_item(_name(entry), "/links")), "links"
+            Tie, self._gateway.get(of_item(entry.item.reference, "/links")), "links"
         )
 
     def loose_links(self) -> list[LooseLink]:
@@ -82,12 +82,8 @@ class RemoteCurating:
     def _entry(self, found: object) -> Entry:
         entry = self._gateway.value(Entry, _whole(found))
         if isinstance(found, dict) and isinstance(found.get("etag"), str):
-            self._seen[_name(entry)] = found["etag"]
+            self._seen[entry.item.reference] = found["etag"]
         return entry
-
-
-def _name(entry: Entry) -> str:
-    return f"{entry.item.namespace}/{entry.item.id}"
 
 
 def _whole(found: object) -> object:

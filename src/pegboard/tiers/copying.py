@@ -58,7 +58,7 @@ def _all(board: Pegboard) -> Iterator[Entry]:
     while page := board.listed(limit=500, after=last):
         for last in page:
             if last.item.source in records or last.item.source == CREATED:
-                yield board.show(f"{last.item.namespace}/{last.item.id}")
+                yield board.show(last.item.reference)
 
 
 def _copied(board: Pegboard, place: Located, entry: Entry, home: Path, *, force: bool) -> Copied:

@@ -63,7 +63,7 @@ class TieredBoard(Pegboard):
         if held.board is self:
             return super().prepare_call(name, arguments, **cast(Any, said))
         item = held.entry.item
-        whole = f"{item.namespace}/{item.id}" + ("" if number == LATEST else f"@{number}")
+        whole = item.reference + ("" if number == LATEST else f"@{number}")
         if isinstance(held.board, RemoteBoard):
             call = held.board.prepare_call(whole, arguments, timeout_seconds=timeout_seconds)
             agents = self.settings.run.agents if asker and asker.agent else "allow"

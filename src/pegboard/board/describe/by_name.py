@@ -39,8 +39,7 @@ def describe(
     if len(candidates) > 1:
         mixed = len({entry.item.namespace for entry in candidates}) > 1
         choices = ", ".join(
-            f"{entry.item.namespace}/{entry.item.id}" if mixed else entry.item.id
-            for entry in candidates[:10]
+            entry.item.reference if mixed else entry.item.id for entry in candidates[:10]
         )
         raise ItemAmbiguous(f"{name!r} could be any of: {choices}", "give one of these")
     entry = candidates[0]

@@ -177,7 +177,7 @@ def _bare(item: Item) -> Item:
     """As much of it as search looks at, and nothing that another board would refuse."""
     return item._replace(
         source="trial",
-        origin=f"{item.namespace}/{item.id}",
+        origin=item.reference,
         visibility=Visibility.PUBLIC,
         executor=EMPTY,
         links=(),

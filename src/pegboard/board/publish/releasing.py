@@ -234,8 +234,8 @@ class Releasing:
         found = self._store.items.version(item.id, item.namespace, number)
         if found is None or not found.release:
             raise ItemNotFound(
-                f"{item.namespace}/{item.id} has no published version {number}",
-                f"see those that it has: pegboard versions {item.namespace}/{item.id}",
+                f"{item.reference} has no published version {number}",
+                f"see those that it has: pegboard versions {item.reference}",
             )
         lines = self._store.items.versions(item.id, item.namespace)
         back = [each for each in lines if each.number == number and each.yanked_at is not None]
@@ -299,7 +299,7 @@ class Releasing:
         except Refused as refused:
             raise NotTrusted(
                 f"{item.id} would become {number}, which is refused by now: {refused.reason}",
-                f"take that back first: pegboard yank {item.namespace}/{item.id} {number}",
+                f"take that back first: pegboard yank {item.reference} {number}",
             ) from refused
         return found._replace(author=item.author)
 
@@ -309,7 +309,7 @@ class Releasing:
         entry = self._published(name)
         if self._store.releases.decide(entry, decision, self._who or by) is None:
             raise ItemNotFound(f"{name} is gone")
-        return self.shelf(f"{entry.item.namespace}/{entry.item.id}")
+        return self.shelf(entry.item.reference)
 
     def audit(self, name: str | None = None, limit: int = 100) -> Sequence[AuditLine]:
         """Newest first; of what is gone as well, by its whole id."""

@@ -149,7 +149,7 @@ def _yanking(*, yanked: bool) -> Respond:
 
 def _yank(asked: Asked, *, yanked: bool) -> Response:
     item = chosen(asked).item
-    name, releases = f"{item.namespace}/{item.id}", asked.board.releases
+    name, releases = item.reference, asked.board.releases
     changed = releases.yank(
         name,
         asked.path["version"],
@@ -162,7 +162,7 @@ def _yank(asked: Asked, *, yanked: bool) -> Response:
 
 def decide(asked: Asked) -> Response:
     item = chosen(asked).item
-    name = f"{item.namespace}/{item.id}"
+    name = item.reference
     return reply(asked.board.releases.decide(name, asked.body.decision(), asked.caller.subject))
 
 

@@ -111,4 +111,4 @@ def place_of(entry: Entry) -> str:
     """Where an item is to be found here, whatever else has its id."""
     item = entry.item
     under = "tools" if item.kind is Kind.TOOL else "items"
-    return f"/{under}/{quote(f'{item.namespace}/{item.id}', safe=':')}"
+    return f"/{under}/{quote(item.reference, safe=':')}"

@@ -66,7 +66,7 @@ DiffQuery = create_model("DiffQuery", __base__=Wanted, **_SIDES)
 def shelf_of(asked: Asked) -> Shelf:
     """All versions of the item that the path names."""
     item = chosen(asked).item
-    return asked.board.releases.shelf(f"{item.namespace}/{item.id}")
+    return asked.board.releases.shelf(item.reference)
 
 
 def get_versions(asked: Asked) -> Response:

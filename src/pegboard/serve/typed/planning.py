@@ -96,7 +96,7 @@ class Planner:
         """The function that calls a tool, and the types that nobody needed before."""
         group, name = self._named(item)
         stem = pascal(f"{item.category or item.scope} {_own_name(item)}", "Tool")
-        seed = f"{item.namespace}/{item.id}"
+        seed = item.reference
         scoped = f"{pascal(item.scope)}{stem}"
         takes = self._types.take(seed, f"{stem}Input", f"{scoped}Input")
         gives = self._types.take(seed, f"{stem}Output", f"{scoped}Output")
@@ -123,7 +123,7 @@ class Planner:
         group = self._fit(style.member(item.category or item.scope))
         group, members = self._groups.setdefault(group.casefold(), (group, Names()))
         plain = self._fit(style.member(_own_name(item)))
-        seed = f"{item.namespace}/{item.id}"
+        seed = item.reference
         wanted = [plain, style.joined(plain, item.scope), style.joined(plain, item.namespace)]
         return group, members.take(seed, *wanted)
 

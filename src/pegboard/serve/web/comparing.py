@@ -28,7 +28,7 @@ class FileView(NamedTuple):
 def compare(visit: Visit) -> Response:
     """Two versions beside one another; those that are not named are the latest two."""
     item = chosen(visit, visit.request.path_params["id"], files=False).item
-    name, releases = f"{item.namespace}/{item.id}", visit.board.releases
+    name, releases = item.reference, visit.board.releases
     shelf = releases.shelf(name)
     numbers = [each.number for each in shelf.versions]
     new = visit.query.get("to") or shelf.latest or (numbers[0] if numbers else "")

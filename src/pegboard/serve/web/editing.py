@@ -85,17 +85,13 @@ def _edit(visit: Visit, entry: Entry, edit: Edit, done: str) -> str:
 
 
 def _refresh(visit: Visit, entry: Entry) -> str:
-    visit.board.refresh(_whole_name(entry))
+    visit.board.refresh(entry.item.reference)
     return "refreshed"
 
 
 def _retry(visit: Visit, entry: Entry) -> str:
-    visit.board.retry(_whole_name(entry))
+    visit.board.retry(entry.item.reference)
     return "retried"
-
-
-def _whole_name(entry: Entry) -> str:
-    return f"{entry.item.namespace}/{entry.item.id}"
 
 
 def _removed(visit: Visit, entry: Entry) -> Response:

@@ -255,7 +255,7 @@ def _examples(item: Item, name: str, base: str) -> tuple[Example, ...]:
     calls = examples(name, item.input_schema, base) if item.kind is Kind.TOOL else ()
     if item.source != PUBLISHED:
         return calls
-    reference = shlex.quote(f"{item.namespace}/{item.id}")
+    reference = shlex.quote(item.reference)
     taken = f"pegboard pull {reference} --registry {shlex.quote(base)}"
     return (Example("Into a project", taken), *calls)
 

@@ -19,7 +19,9 @@ def unyank(visit: Visit, entry: Entry) -> str:
 
 def _yank(visit: Visit, entry: Entry, *, yanked: bool, reason: str = "") -> None:
     number = visit.form.text("version")
-    visit.board.releases.yank(_name(entry), number, yanked=yanked, reason=reason, by=visit.by)
+    visit.board.releases.yank(
+        entry.item.reference, number, yanked=yanked, reason=reason, by=visit.by
+    )
 
 
 def deprecate(visit: Visit, entry: Entry) -> str:
@@ -50,11 +52,7 @@ def give(visit: Visit, entry: Entry) -> str:
 
 
 def _decide(visit: Visit, entry: Entry, decision: Decision) -> None:
-    visit.board.releases.decide(_name(entry), decision, visit.by)
-
-
-def _name(entry: Entry) -> str:
-    return f"{entry.item.namespace}/{entry.item.id}"
+    visit.board.releases.decide(entry.item.reference, decision, visit.by)
 
 
 DECISIONS = {

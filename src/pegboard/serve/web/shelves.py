@@ -55,7 +55,7 @@ def shelf_of(board: Pegboard, entry: Entry) -> ShelfView | None:
     item = entry.item
     if item.source != PUBLISHED:
         return None
-    shelf = board.releases.shelf(f"{item.namespace}/{item.id}")
+    shelf = board.releases.shelf(item.reference)
     shown = shelf.versions[:MOST_VERSIONS]
     signers = signers_of(board)
     return ShelfView(

@@ -79,7 +79,7 @@ async def attempt(visit: Visit) -> Response:
         return await threads.run(partial(_answer, visit, entry, None, filled, 422))
     prepare = partial(
         visit.board.prepare_call,
-        f"{entry.item.namespace}/{entry.item.id}",
+        entry.item.reference,
         given,
         asker=Asker(visit.by),
     )
