@@ -10,13 +10,13 @@ from pydantic import Field
 from starlette.responses import Response
 
 from pegboard.board.run.calling import Call
-from pegboard.errors import NotAllowed
-from pegboard.model.calls import Artifact, Asker, CallResult, Confined, Outcome, Role
+from pegboard.model.calls import Artifact, Asker, CallResult, Confined, Outcome
 from pegboard.model.content import Json
 from pegboard.search.budget import clipped
 from pegboard.serve.http.items import both
 from pegboard.serve.http.problems import Declined, told
 from pegboard.serve.http.replies import reply
+from pegboard.serve.http.rights import need_approver
 from pegboard.serve.http.shapes import Record, Several
 from pegboard.serve.http.table import Asked, Route, Wanted
 from pegboard.serve.http.waiting import unless_gone
@@ -96,8 +96,7 @@ def _approved(asked: Asked, prepared: Call) -> bool:
         return False
     if not asked.body.approve:
         raise _approval_needed(prepared, "a person has to approve this call")
-    if not asked.caller.role.covers(Role.AUTHOR):
-        raise NotAllowed(f"approving a call needs the role author, and you are {asked.caller.role}")
+    need_approver(asked.caller)
     if asked.body.approve != prepared.mark:
         raise _approval_needed(prepared, "what was approved is another call than this one")
     return True

@@ -7,11 +7,12 @@ from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
 from pegboard.board.curate.editing import Edit, etag
-from pegboard.errors import NotAllowed, UsageError
+from pegboard.errors import UsageError
 from pegboard.model.calls import Role
 from pegboard.model.items import Entry
 from pegboard.serve.http.conditions import expected
 from pegboard.serve.http.items import GROUP, both, chosen, in_thread, tell
+from pegboard.serve.http.rights import need_item
 from pegboard.serve.http.table import Asked, Flag, Route, Wanted
 from pegboard.serve.http.telling import ITEM
 
@@ -52,12 +53,7 @@ class EditBody(Wanted):
 def to_decide(asked: Asked) -> Entry:
     """The item that the path names, if it is for whoever asks to decide about it."""
     entry = chosen(asked)
-    item = entry.item
-    if not asked.caller.may_decide(item.namespace, item.author):
-        raise NotAllowed(
-            f"{item.id} is not yours to change",
-            f"its author can, and an admin of {item.namespace}",
-        )
+    need_item(asked.caller, entry.item)
     return entry
 
 

@@ -26,9 +26,9 @@ from pegboard.model.items import DEFAULT_NAMESPACE, SourceRecord
 from pegboard.serve.http.items import in_thread
 from pegboard.serve.http.problems import Declined
 from pegboard.serve.http.replies import reply
+from pegboard.serve.http.rights import need_everywhere, need_source
 from pegboard.serve.http.shapes import Record, Several, fields_of
 from pegboard.serve.http.table import Asked, Flag, Route, Wanted
-from pegboard.serve.http.upkeep import need_everywhere
 from pegboard.sources.mcp import config as mcp_config
 
 GROUP = "sources"
@@ -174,11 +174,7 @@ def _named(asked: Asked) -> SourceRecord:
     record = next((each for each in asked.board.sources() if each.name == name), None)
     if record is None:
         raise ItemNotFound(f"there is no source {name!r} on this board", "see /sources")
-    if not asked.caller.may_decide(record.namespace, ""):
-        raise NotAllowed(
-            f"the source {name!r} is not yours to decide about",
-            f"an admin of {record.namespace} can",
-        )
+    need_source(asked.caller, record)
     return record
 
 

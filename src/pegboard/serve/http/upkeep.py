@@ -13,14 +13,15 @@ from pegboard.app.pegboard import Pegboard
 from pegboard.board.maintain.models import DISABLED
 from pegboard.board.maintain.queueing import refresh
 from pegboard.board.maintain.status import Status
-from pegboard.errors import NotAllowed, UsageError
+from pegboard.errors import UsageError
 from pegboard.gate.characters import visible
-from pegboard.model.calls import Caller, CensusLine, Role
+from pegboard.model.calls import CensusLine, Role
 from pegboard.model.items import EmbeddingCounts, Rejection
 from pegboard.ports.stages import quiet
 from pegboard.serve.http.editing import to_decide
 from pegboard.serve.http.items import both, in_thread
 from pegboard.serve.http.replies import reply
+from pegboard.serve.http.rights import need_everywhere
 from pegboard.serve.http.table import Asked, Route, Wanted
 
 log = logging.getLogger(__name__)
@@ -56,15 +57,6 @@ class Rejections(NamedTuple):
 
 class RejectionsQuery(Wanted):
     source: Annotated[str | None, Field(max_length=200, description="Only of this source.")] = None
-
-
-def need_everywhere(caller: Caller) -> None:
-    """For what concerns the whole board, and so is no namespace's to decide."""
-    if not caller.everywhere:
-        raise NotAllowed(
-            "this concerns the whole board",
-            "it needs an admin who is not bound to namespaces",
-        )
 
 
 def get_status(asked: Asked) -> Response:

@@ -5,12 +5,13 @@ from collections.abc import Callable
 from starlette.responses import Response
 
 from pegboard.board.curate.editing import Edit, etag
-from pegboard.errors import ChangedMeanwhile, NotAllowed, UsageError
+from pegboard.errors import ChangedMeanwhile, UsageError
 from pegboard.model.items import Entry
 from pegboard.search.budget import qualified
+from pegboard.serve.http.rights import need_item
 from pegboard.serve.web import releasing
 from pegboard.serve.web.differences import difference
-from pegboard.serve.web.items import chosen, item_page, rights_of
+from pegboard.serve.web.items import chosen, item_page
 from pegboard.serve.web.paths import HOME, item_path
 from pegboard.serve.web.visits import Visit, page, sent_on
 
@@ -41,11 +42,7 @@ def decide(visit: Visit) -> Response:
 
 def to_decide(visit: Visit) -> Entry:
     entry = _named(visit)
-    if not rights_of(visit, entry).decide:
-        raise NotAllowed(
-            f"{entry.item.id} is not yours to change",
-            f"its author can, and an admin of {entry.item.namespace}",
-        )
+    need_item(visit.caller, entry.item)
     return entry
 
 

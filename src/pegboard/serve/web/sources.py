@@ -8,9 +8,10 @@ from typing import NamedTuple
 from starlette.background import BackgroundTask
 from starlette.responses import Response
 
-from pegboard.errors import ItemNotFound, NotAllowed, PegboardError
+from pegboard.errors import ItemNotFound, PegboardError
 from pegboard.model.calls import Health, Server
 from pegboard.model.items import SourceRecord
+from pegboard.serve.http.rights import need_source
 from pegboard.serve.web.moments import Moment, moment
 from pegboard.serve.web.paths import with_query
 from pegboard.serve.web.visits import Visit, page, sent_on
@@ -79,11 +80,7 @@ def act(visit: Visit) -> Response:
     record = next((each for each in visit.board.sources() if each.name == name), None)
     if record is None:
         raise ItemNotFound(f"there is no source {name!r} on this board")
-    if not visit.caller.may_decide(record.namespace, ""):
-        raise NotAllowed(
-            f"the source {name!r} is not yours to decide about",
-            f"an admin of {record.namespace} can",
-        )
+    need_source(visit.caller, record)
     answer = sent_on("/ui/sources", ("done", "reading"))
     answer.background = BackgroundTask(_read, visit, record.name)
     return answer

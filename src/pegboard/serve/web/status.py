@@ -9,8 +9,9 @@ from starlette.background import BackgroundTask
 from starlette.responses import Response
 
 from pegboard.board.maintain.status import Status
-from pegboard.errors import NotAllowed, PegboardError, UsageError
+from pegboard.errors import PegboardError, UsageError
 from pegboard.model.items import EmbeddingCounts
+from pegboard.serve.http.rights import need_everywhere
 from pegboard.serve.web.facts import size_text
 from pegboard.serve.web.moments import span
 from pegboard.serve.web.visits import Visit, page, sent_on
@@ -122,10 +123,7 @@ def _down(found: Status) -> tuple[str, ...]:
 
 def act(visit: Visit) -> Response:
     """Begin what concerns the whole board; whoever asked goes on meanwhile."""
-    if not visit.caller.everywhere:
-        raise NotAllowed(
-            "this concerns the whole board", "it needs an admin who is not bound to namespaces"
-        )
+    need_everywhere(visit.caller)
     work: dict[str, Callable[[], object]] = {
         "backfill": partial(visit.board.backfill, embed=False),
         "retry": partial(visit.board.retry, None),

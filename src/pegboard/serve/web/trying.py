@@ -10,11 +10,11 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from pegboard.board.run.calling import Call
-from pegboard.errors import NotAllowed
 from pegboard.model.calls import Artifact, Asker, CallResult, Confined, Outcome, Role
 from pegboard.model.content import Json
 from pegboard.model.items import Entry
 from pegboard.search.budget import clipped
+from pegboard.serve.http.rights import need_approver
 from pegboard.serve.http.waiting import unless_gone
 from pegboard.serve.web.facts import size_text
 from pegboard.serve.web.forms import Sheet, Unreadable, arguments, sheet
@@ -98,8 +98,8 @@ def _question(visit: Visit, call: Call) -> Question:
 
 
 async def _made(visit: Visit, call: Call) -> CallResult:
-    if call.question and not visit.may(Role.AUTHOR):
-        raise NotAllowed(f"approving a call needs the role author, and you are {visit.caller.role}")
+    if call.question:
+        need_approver(visit.caller)
     # To the end even if whoever waits gives up: what was started must be there to be stopped.
     begin = partial(call.start, approved=bool(call.question))
     started = asyncio.wrap_future(await visit.gateway.threads.run_to_end(begin))
