@@ -7,8 +7,8 @@ import pytest
 
 from pegboard import Pegboard
 from pegboard.app.measure import evaluate
-from pegboard.cli.render import visible_rejections
 from pegboard.embed.local import WEIGHTS, LocalEmbedder
+from pegboard.gate.characters import visible_rejections
 from pegboard.store import checking, planning
 from pegboard.store.reading import items
 from pegboard.store.sqlite import putting

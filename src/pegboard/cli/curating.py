@@ -14,6 +14,7 @@ from pegboard.cli import render
 from pegboard.cli.opening import Board, decider, embed_now, open_board
 from pegboard.cli.shared import command_options
 from pegboard.errors import UsageError
+from pegboard.gate.characters import visible_rejections
 from pegboard.model.items import Drift, Entry
 from pegboard.search.budget import qualified
 from pegboard.text import harmless
@@ -253,7 +254,7 @@ def rejections(source: str | None, board: str | None, as_json: bool) -> None:
     with open_board(board) as pegboard:
         found = pegboard.curate.rejections(source)
     if as_json:
-        render.print_json({"rejections": render.visible_rejections(found)})
+        render.print_json({"rejections": visible_rejections(found)})
     else:
         render.rejections(found)
         click.echo(f"{len(found)} refused")

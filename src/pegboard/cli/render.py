@@ -15,7 +15,7 @@ from pegboard.board.maintain.status import Status
 from pegboard.board.sync.one_source import SyncReport
 from pegboard.errors import PegboardError
 from pegboard.formats.plain import plain
-from pegboard.gate.characters import visible
+from pegboard.gate.characters import visible, visible_rejections
 from pegboard.model.calls import Health
 from pegboard.model.content import Blob
 from pegboard.model.curation import Tie
@@ -232,13 +232,6 @@ def unused_files(found: Sequence[Blob] | PegboardError, *, removed: bool) -> Non
         click.echo(f"removed {counted} that nothing referred to")
     else:
         click.echo(f"nothing refers to {counted}; remove them with: pegboard doctor --fix")
-
-
-def visible_rejections(found: Sequence[Rejection]) -> list[Rejection]:
-    """An origin is a file's name: it has not been through the gate."""
-    return [
-        each._replace(origin=visible(each.origin), reason=visible(each.reason)) for each in found
-    ]
 
 
 def rejections(found: Sequence[Rejection]) -> None:

@@ -2,8 +2,10 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 from pegboard.formats.hidden_characters import HIDDEN
+from pegboard.model.items import Rejection
 
 # Those of ASCII, and whatever is not ASCII: most text is, and is looked through in a tenth of the
 # time.
@@ -14,6 +16,13 @@ _BEYOND_ASCII = re.compile("[^\x00-\x7f]+")
 def visible(text: str) -> str:
     """The text with every forbidden character written out, as `\\u202e`."""
     return HIDDEN.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
+
+
+def visible_rejections(found: Iterable[Rejection]) -> list[Rejection]:
+    """Of what was refused, neither the name of a file nor the reason has passed the gate."""
+    return [
+        each._replace(origin=visible(each.origin), reason=visible(each.reason)) for each in found
+    ]
 
 
 def first_forbidden(text: str) -> str:

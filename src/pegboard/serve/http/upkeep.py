@@ -14,7 +14,7 @@ from pegboard.board.maintain.models import DISABLED
 from pegboard.board.maintain.queueing import refresh
 from pegboard.board.maintain.status import Status
 from pegboard.errors import UsageError
-from pegboard.gate.characters import visible
+from pegboard.gate.characters import visible_rejections
 from pegboard.model.calls import CensusLine, Role
 from pegboard.model.items import EmbeddingCounts, Rejection
 from pegboard.ports.stages import quiet
@@ -72,12 +72,8 @@ def get_categories(asked: Asked) -> Response:
 
 
 def get_rejections(asked: Asked) -> Response:
-    """An origin is a file's name: it has not been through the gate."""
     found = asked.board.curate.rejections(asked.query.source)
-    told = [
-        each._replace(origin=visible(each.origin), reason=visible(each.reason)) for each in found
-    ]
-    return reply(Rejections(told))
+    return reply(Rejections(visible_rejections(found)))
 
 
 def refresh_item(asked: Asked) -> Response:
