@@ -180,8 +180,7 @@ def _executors(
         from pegboard.execute.api.addresses import Reach
         from pegboard.execute.api.executor import ApiExecutor
 
-        private = tuple(filter(None, (each.strip() for each in settings.private.split(","))))
-        reach = Reach(loopback=settings.loopback == "on", private=private)
+        reach = Reach(loopback=settings.loopback == "on", private=settings.private_hosts)
         return ApiExecutor(reach, environment=settings.environment)
 
     def docker() -> "Executor":

@@ -24,6 +24,11 @@ def setting(default: Any, about: str, **bounds: Any) -> Any:  # noqa: ANN401 (as
     return field(default=default, metadata={"about": about, **bounds})
 
 
+def _named(text: str) -> tuple[str, ...]:
+    """Names with commas between them."""
+    return tuple(filter(None, map(str.strip, text.split(","))))
+
+
 @dataclass(frozen=True, slots=True)
 class EmbedSettings:
     provider: str = setting("local", "who makes vectors", choices=PROVIDERS)
@@ -202,6 +207,11 @@ class RunSettings:
         personal=True,
     )
 
+    @property
+    def private_hosts(self) -> tuple[str, ...]:
+        """The hosts and networks in `private`."""
+        return _named(self.private)
+
 
 @dataclass(frozen=True, slots=True)
 class ServeSettings:
@@ -257,7 +267,7 @@ class ServeSettings:
     @property
     def lent(self) -> frozenset[str]:
         """The names in `author_secrets`."""
-        return frozenset(filter(None, map(str.strip, self.author_secrets.split(","))))
+        return frozenset(_named(self.author_secrets))
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,8 +136,7 @@ async def _refuse_address(url: str, settings: RunSettings) -> None:
 
 def _reach(settings: RunSettings) -> Reach:
     """As far as api tools may go."""
-    private = [each.strip() for each in settings.private.split(",")]
-    return Reach(settings.loopback == "on", tuple(filter(None, private)))
+    return Reach(settings.loopback == "on", settings.private_hosts)
 
 
 def _add(board: Pegboard, said: SourceBody) -> Response:
