@@ -21,7 +21,7 @@ from pegboard import Pegboard
 from pegboard.app.measure import evaluation_board
 from pegboard.app.pegboard import located
 from pegboard.search.budget import tokens
-from pegboard.serve.face import make_face
+from pegboard.serve.mcp.face import make_face
 from replay import configs, replaying
 from report import Check, at_most, mean, options, quantile, save
 

@@ -31,7 +31,7 @@ from pegboard import Pegboard
 from pegboard.app.live import kept
 from pegboard.app.measure import evaluation_board
 from pegboard.app.pegboard import located
-from pegboard.serve.face import Face, make_face
+from pegboard.serve.mcp.face import Face, make_face
 from replay import configs, listening, quiet_server, replaying
 from report import Check, at_least, at_most, options, quantile, save
 

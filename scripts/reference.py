@@ -28,13 +28,13 @@ from pegboard.model import calls, content, curation, items, releases
 from pegboard.model.answers import Answer, Hit
 from pegboard.model.items import Entry, Filters, Item
 from pegboard.remote.board import ASKED_BY
-from pegboard.serve.arguments import allowed
 from pegboard.serve.http.problems import OTHERS, status_of
 from pegboard.serve.http.routes import ROUTES
 from pegboard.serve.http.searching import SearchQuery
-from pegboard.serve.offers import OFFERS
-from pegboard.serve.pytools import pytools_offers
-from pegboard.serve.table import Offer
+from pegboard.serve.mcp.arguments import allowed
+from pegboard.serve.mcp.offers import OFFERS
+from pegboard.serve.mcp.pytools import pytools_offers
+from pegboard.serve.mcp.table import Offer
 
 DOCS = Path(__file__).parent.parent / "docs" / "reference"
 NONE = "–"

@@ -25,7 +25,7 @@ from pegboard.errors import KeyUnusable, NotTrusted, UsageError
 from pegboard.gate.side_files import moment
 from pegboard.gate.signatures import Policy, State
 from pegboard.model.items import Candidate, ItemId, LeftOut, Rejection, SourceRecord, Unchanged
-from pegboard.serve.describing import describe_tool
+from pegboard.serve.mcp.describing import describe_tool
 from pegboard.store.opening import open_store
 
 STORES = ("sqlite", "postgres")

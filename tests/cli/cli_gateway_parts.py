@@ -16,9 +16,9 @@ from starlette.types import Receive, Scope, Send
 from pegboard.app.pegboard import Pegboard
 from pegboard.errors import NotSignedIn
 from pegboard.model.calls import Caller, Role
-from pegboard.serve.face import make_face
 from pegboard.serve.http.app import make_app
 from pegboard.serve.http.gateway import Gateway
+from pegboard.serve.mcp.face import make_face
 from waiting import until
 
 SECONDS = 30

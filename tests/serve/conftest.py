@@ -7,7 +7,7 @@ from mcp_types import CallToolResult
 from serve_parts import TOOLS, Tools, with_client
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.serve.face import make_face
+from pegboard.serve.mcp.face import make_face
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import threading
 from concurrent.futures import Future
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.serve.face import make_face
-from pegboard.serve.stdio import end_process, run_stdio
+from pegboard.serve.mcp.face import make_face
+from pegboard.serve.mcp.stdio import end_process, run_stdio
 
 
 def say(words: str) -> None:

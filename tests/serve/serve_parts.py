@@ -10,7 +10,7 @@ from mcp import Client
 from mcp.client._memory import InMemoryTransport
 from mcp_types import CallToolResult
 
-from pegboard.serve.face import Face
+from pegboard.serve.mcp.face import Face
 
 SECONDS = 20
 """More than anything here takes; a test that waits longer is stuck."""

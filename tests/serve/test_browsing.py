@@ -9,8 +9,8 @@ from serve_parts import connected, text_of, with_client
 from making import make_item
 from pegboard.app.pegboard import Pegboard
 from pegboard.search.budget import tokens
-from pegboard.serve import browsing
-from pegboard.serve.face import make_face
+from pegboard.serve.mcp import browsing
+from pegboard.serve.mcp.face import make_face
 
 NAMES = [
     "search_tools",

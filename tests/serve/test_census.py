@@ -8,7 +8,7 @@ from making import make_item
 from pegboard.errors import BoardBusy
 from pegboard.model.calls import CensusLine
 from pegboard.search.budget import tokens
-from pegboard.serve.census import EMPTY, MOST_TOKENS, census
+from pegboard.serve.mcp.census import EMPTY, MOST_TOKENS, census
 
 
 def test_sources_and_categories_are_told_the_largest_first():

@@ -8,7 +8,7 @@ from mcp_types import ToolListChangedNotification
 from serve_parts import SECONDS, connected
 
 from making import make_item
-from pegboard.serve import changes
+from pegboard.serve.mcp import changes
 
 
 class Heard:

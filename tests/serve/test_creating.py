@@ -9,7 +9,7 @@ from pegboard.app.pegboard import Pegboard
 from pegboard.board.create.drafts import draft_of
 from pegboard.config.settings import Settings
 from pegboard.gate.tool_schema import schema_text
-from pegboard.serve.creating import INPUT_SCHEMA, in_words
+from pegboard.serve.mcp.creating import INPUT_SCHEMA, in_words
 from pegboard.store.sqlite.store import SqliteStore
 
 SAID = INPUT_SCHEMA["properties"]["manifest"]["description"]

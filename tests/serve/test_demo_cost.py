@@ -11,7 +11,7 @@ from serve_parts import connected, text_of
 from pegboard.app.pegboard import Pegboard
 from pegboard.config.settings import Settings
 from pegboard.search.budget import tokens
-from pegboard.serve.face import make_face
+from pegboard.serve.mcp.face import make_face
 from pegboard.store.sqlite.store import SqliteStore
 
 DEMO = Path(__file__).parents[2] / "demo"

@@ -13,9 +13,9 @@ from making import make_item
 from pegboard.model.calls import Health, ServerConfig, ServerState, Transport
 from pegboard.model.content import ItemFile, Json, Version
 from pegboard.model.items import Kind, ToolType
-from pegboard.serve import describing
-from pegboard.serve.abridging import abridged
-from pegboard.serve.face import make_face
+from pegboard.serve.mcp import describing
+from pegboard.serve.mcp.abridging import abridged
+from pegboard.serve.mcp.face import make_face
 
 REFUND = "mcptools:payments:refund_payment"
 

@@ -5,7 +5,7 @@ from mcp.shared.exceptions import MCPError
 from serve_parts import with_client
 
 from pegboard.search.budget import tokens
-from pegboard.serve.face import make_face
+from pegboard.serve.mcp.face import make_face
 from pegboard.serve.prompt import workflow
 
 

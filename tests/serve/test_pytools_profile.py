@@ -9,8 +9,8 @@ from serve_parts import text_of, with_client
 
 from making import make_item
 from pegboard.app.pegboard import Pegboard
-from pegboard.serve.face import make_face
-from pegboard.serve.pytools import Categories, ToolResult, Tools
+from pegboard.serve.mcp.face import make_face
+from pegboard.serve.mcp.pytools import Categories, ToolResult, Tools
 
 FOLDER = ".freeact/generated"
 

@@ -13,8 +13,8 @@ from pegboard.app.pegboard import Pegboard
 from pegboard.model.answers import Answer
 from pegboard.model.items import Kind
 from pegboard.search.budget import tokens
-from pegboard.serve import searching
-from pegboard.serve.face import make_face
+from pegboard.serve.mcp import searching
+from pegboard.serve.mcp.face import make_face
 
 REFUND = "mcptools:payments:refund_payment"
 

@@ -15,7 +15,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from serve_parts import SECONDS, text_of
 
-from pegboard.serve.wire import lines_of
+from pegboard.serve.mcp.wire import lines_of
 
 pytestmark = pytest.mark.server
 

@@ -9,7 +9,7 @@ from serve_parts import SECONDS, connected, text_of, with_client
 
 from pegboard.app.pegboard import Pegboard
 from pegboard.model.calls import ServerConfig, Transport
-from pegboard.serve.face import make_face
+from pegboard.serve.mcp.face import make_face
 from waiting import soon
 
 pytestmark = pytest.mark.server

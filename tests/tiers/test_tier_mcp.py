@@ -14,7 +14,7 @@ from pegboard.app.pegboard import located
 from pegboard.config.gateway import GatewayPlace
 from pegboard.config.settings import Settings
 from pegboard.remote.board import RemoteBoard
-from pegboard.serve.face import make_face
+from pegboard.serve.mcp.face import make_face
 from pegboard.tiers.serving import GatewayCall, TieredBoard
 
 pytestmark = pytest.mark.server

@@ -59,8 +59,8 @@ def mcp(
         _serve_from(place)
         return
     from pegboard.app.live import kept
-    from pegboard.serve.face import make_face
-    from pegboard.serve.stdio import end_process, run_stdio
+    from pegboard.serve.mcp.face import make_face
+    from pegboard.serve.mcp.stdio import end_process, run_stdio
 
     logging.basicConfig(level=logging.WARNING, format="pegboard: %(message)s")
     with _served(profile, board) as served:
@@ -79,8 +79,8 @@ def mcp(
 
 def _serve_from(place: GatewayPlace) -> None:
     from pegboard.remote.board import RemoteBoard
-    from pegboard.serve.bridge import run_bridge
-    from pegboard.serve.stdio import end_process
+    from pegboard.serve.mcp.bridge import run_bridge
+    from pegboard.serve.mcp.stdio import end_process
 
     logging.basicConfig(level=logging.WARNING, format="pegboard: %(message)s")
     with RemoteBoard(place, located().settings) as there:  # to say at once what is wrong
@@ -160,8 +160,8 @@ def serve(
     from pegboard.serve.http.running import listening, run_http, url_of
     from pegboard.serve.http.signin import BoardSignIn
     from pegboard.serve.http.starting import refuse_open_doors, welcome
+    from pegboard.serve.mcp.stdio import end_process
     from pegboard.serve.searchers import searchers_for
-    from pegboard.serve.stdio import end_process
 
     logging.basicConfig(level=logging.WARNING, format="pegboard: %(message)s")
     logging.getLogger("pegboard.requests").setLevel(logging.INFO if logged else logging.WARNING)

@@ -18,9 +18,9 @@ from mcp_types import ElicitResult, ToolListChangedNotification
 
 from making import make_item
 from pegboard.model.calls import Caller, Role, ServerConfig, Transport
-from pegboard.serve import changes
 from pegboard.serve.http import mcp
 from pegboard.serve.http.resuming import Resumable
+from pegboard.serve.mcp import changes
 from waiting import until
 
 CHANGING = Path(__file__).parents[2] / "strangers" / "changing_server.py"

@@ -16,12 +16,12 @@ from starlette.types import Receive, Scope, Send
 
 from pegboard.errors import TooMany
 from pegboard.model.calls import Caller
-from pegboard.serve.face import Face, make_face
 from pegboard.serve.http.gateway import Gateway
 from pegboard.serve.http.lasting import Lasting
 from pegboard.serve.http.metrics import Family, gauge
 from pegboard.serve.http.resuming import Resumable
 from pegboard.serve.http.table import Asked, Route
+from pegboard.serve.mcp.face import Face, make_face
 
 MOST_CALLERS = 200
 """That have a face at a time; the one that was idle longest goes for the next."""

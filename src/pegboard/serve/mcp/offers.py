@@ -3,8 +3,8 @@
 from mcp_types import ToolAnnotations
 
 from pegboard.model.calls import Role
-from pegboard.serve import browsing, calling, creating, describing, searching
-from pegboard.serve.table import Offer, always, in_thread
+from pegboard.serve.mcp import browsing, calling, creating, describing, searching
+from pegboard.serve.mcp.table import Offer, always, in_thread
 
 READS = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False

@@ -24,8 +24,8 @@ from pegboard.search.budget import (
     together,
     tokens,
 )
-from pegboard.serve.census import census, label
-from pegboard.serve.replies import compact_json, one_line, reply
+from pegboard.serve.mcp.census import census, label
+from pegboard.serve.mcp.replies import compact_json, one_line, reply
 from pegboard.text import first_sentence
 
 log = logging.getLogger(__name__)

@@ -20,7 +20,7 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from pegboard.model.calls import Role
-from pegboard.serve.table import Asked
+from pegboard.serve.mcp.table import Asked
 
 ANSWER_SECONDS = 600.0
 """So long a person has to say something."""

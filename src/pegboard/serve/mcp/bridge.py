@@ -31,7 +31,7 @@ from mcp_types import (
 from pegboard.config.gateway import GatewayPlace
 from pegboard.remote.connection import CONNECT_SECONDS, LARGEST, client_options
 from pegboard.remote.running import LONGEST_CALL, ON_THE_WAY
-from pegboard.serve.stdio import over_stdio
+from pegboard.serve.mcp.stdio import over_stdio
 
 log = logging.getLogger(__name__)
 

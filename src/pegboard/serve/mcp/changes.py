@@ -13,7 +13,7 @@ from mcp_types import (
     SubscriptionsListenResult,
 )
 
-from pegboard.serve.table import Context
+from pegboard.serve.mcp.table import Context
 
 PAUSE_SECONDS = 1.0
 """Between one notification and the next."""

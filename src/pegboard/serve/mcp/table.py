@@ -16,7 +16,7 @@ from mcp_types import (
 from pegboard.app.pegboard import Pegboard
 from pegboard.model.calls import Role
 from pegboard.model.content import Json
-from pegboard.serve.arguments import checked
+from pegboard.serve.mcp.arguments import checked
 from pegboard.serve.threads import Threads
 
 R = TypeVar("R")

@@ -16,8 +16,8 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 
 from pegboard.errors import UsageError
-from pegboard.serve.face import Face
-from pegboard.serve.wire import Wire
+from pegboard.serve.mcp.face import Face
+from pegboard.serve.mcp.wire import Wire
 
 log = logging.getLogger(__name__)
 

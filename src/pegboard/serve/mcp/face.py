@@ -25,13 +25,13 @@ from mcp_types import (
 
 from pegboard import Pegboard, __version__
 from pegboard.errors import PegboardError, UsageError
-from pegboard.serve import changes
-from pegboard.serve.changes import Changes, Following
-from pegboard.serve.offers import OFFERS
+from pegboard.serve.mcp import changes
+from pegboard.serve.mcp.changes import Changes, Following
+from pegboard.serve.mcp.offers import OFFERS
+from pegboard.serve.mcp.pytools import pytools_offers
+from pegboard.serve.mcp.replies import failed, one_line, text_block
+from pegboard.serve.mcp.table import Asked, Context, Offer, Schema
 from pegboard.serve.prompt import Profile, Workflow, workflow
-from pegboard.serve.pytools import pytools_offers
-from pegboard.serve.replies import failed, one_line, text_block
-from pegboard.serve.table import Asked, Context, Offer, Schema
 from pegboard.serve.threads import Threads
 
 PROMPT = Prompt(

@@ -18,8 +18,8 @@ from pegboard.errors import UsageError
 from pegboard.model.answers import Hit
 from pegboard.model.content import Json
 from pegboard.model.items import Entry, Filters, Kind
-from pegboard.serve.replies import text_block
-from pegboard.serve.table import Offer, Schema, always, in_thread
+from pegboard.serve.mcp.replies import text_block
+from pegboard.serve.mcp.table import Offer, Schema, always, in_thread
 
 Scope = Literal["gentools", "mcptools"]
 SCOPES: tuple[Scope, ...] = ("gentools", "mcptools")

@@ -10,8 +10,8 @@ from pegboard.errors import ItemAmbiguous, ItemNotFound
 from pegboard.model.calls import Health
 from pegboard.model.items import CREATED, Drift, Entry, Item
 from pegboard.search.budget import clipped, qualified
-from pegboard.serve.abridging import abridged
-from pegboard.serve.replies import compact_json, failure, in_words, one_line, reply
+from pegboard.serve.mcp.abridging import abridged
+from pegboard.serve.mcp.replies import compact_json, failure, in_words, one_line, reply
 
 MOST_NAMES = 10
 LONGEST_NAME = 600

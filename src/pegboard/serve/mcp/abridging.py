@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from pegboard.model.content import Json
 from pegboard.search.budget import clipped
-from pegboard.serve.replies import compact_json
+from pegboard.serve.mcp.replies import compact_json
 
 
 class Outline(NamedTuple):

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from pegboard.model.calls import CensusLine
 from pegboard.search.budget import clipped, tokens
-from pegboard.serve.replies import one_line
+from pegboard.serve.mcp.replies import one_line
 
 MOST_TOKENS = 120
 MOST_SOURCES = 8

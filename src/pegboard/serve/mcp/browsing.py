@@ -6,8 +6,8 @@ from mcp_types import CallToolResult
 
 from pegboard.app.pegboard import Pegboard
 from pegboard.search.budget import clipped, qualified
-from pegboard.serve.census import EMPTY, label
-from pegboard.serve.replies import one_line, reply
+from pegboard.serve.mcp.census import EMPTY, label
+from pegboard.serve.mcp.replies import one_line, reply
 from pegboard.text import first_sentence
 
 MOST_CATEGORIES = 300
