@@ -24,20 +24,19 @@ class Approved(NamedTuple):
 
 
 def get_changes(asked: Asked) -> Response:
-    return reply(Changes([*map(changes.told, asked.board.store.items.changed())]))
+    return reply(Changes([*map(changes.told, asked.board.trust.changes())]))
 
 
 def approve_item(asked: Asked) -> Response:
     """`id@hash`, as the changes have it, approves exactly that; an id what it is at this moment."""
     board, caller = asked.board, asked.caller
-    found = changes.chosen(board.store.items.changed(), asked.path["id"])
+    found = changes.chosen(board.trust.changes(), asked.path["id"])
     for item in (each.entry.item for each in found):
         if not caller.may_decide(item.namespace, item.author):
             raise NotAllowed(
                 f"{item.id} is not yours to approve", f"an admin of {item.namespace} can"
             )
-    entries = [each.entry for each in found]
-    return reply(Approved(board.store.items.approve(entries, board.target, caller.subject)))
+    return reply(Approved(board.trust.approve(found, board.target, caller.subject)))
 
 
 ROUTES = (
