@@ -16,6 +16,15 @@ class ItemFile(NamedTuple):
     media_type: str = "text/plain"
     executable: bool = False
 
+    @property
+    def text(self) -> str | None:
+        """None for what is no text."""
+        try:
+            text = self.content.decode("utf-8")
+        except UnicodeDecodeError:
+            return None
+        return None if "\0" in text else text
+
 
 class Blob(NamedTuple):
     """What is listed of a file that lies outside the database."""

@@ -71,19 +71,11 @@ def _pair(path: str, old: ItemFile | None, new: ItemFile | None) -> Pair | None:
         state = "mode" if same else "changed"
     else:
         state = "removed" if new is None else "added"
-    texts = [None if each is None else _text(each) for each in (old, new)]
+    texts = [None if each is None else each.text for each in (old, new)]
     binary = any(
         each is not None and text is None for each, text in zip((old, new), texts, strict=True)
     )
     return Pair(path, state, texts[0], texts[1], binary)
-
-
-def _text(file: ItemFile) -> str | None:
-    try:
-        text = file.content.decode("utf-8")
-    except UnicodeDecodeError:
-        return None
-    return None if "\0" in text else text
 
 
 def _lines(text: str | None) -> list[str]:

@@ -6,7 +6,6 @@ from typing import NamedTuple
 from pegboard.app.pegboard import Pegboard
 from pegboard.board.describe.bounds import recent_runs
 from pegboard.model.calls import Health, Outcome
-from pegboard.model.content import ItemFile
 from pegboard.model.curation import Happening, Tie
 from pegboard.model.items import CREATED, Entry, Item
 from pegboard.quality import figures
@@ -133,18 +132,10 @@ def files_of(item: Item) -> tuple[FileView, ...]:
     files = item.version.files if item.version else ()
     found, room = list[FileView](), LARGEST_TOGETHER
     for each in files[:MOST_FILES]:
-        text = _text(each) if len(each.content) <= min(LARGEST_SHOWN, room) else None
+        text = each.text if len(each.content) <= min(LARGEST_SHOWN, room) else None
         room -= len(each.content) if text is not None else 0
         found.append(FileView(each.path, size_text(len(each.content)), text))
     return tuple(found)
-
-
-def _text(file: ItemFile) -> str | None:
-    try:
-        text = file.content.decode("utf-8")
-    except UnicodeDecodeError:
-        return None
-    return None if "\0" in text else text
 
 
 def size_text(size: int) -> str:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from pegboard.formats.shapes import listed
 from pegboard.model.content import Json
 from pegboard.search.budget import clipped
 
@@ -98,10 +99,10 @@ class _Walk:
         items = schema.get("items")
         if isinstance(items, Mapping) and _is_rich(items, self.root):
             self.add("(each)", items, depth, False, above)
-        for index, part in enumerate(_list(schema.get("prefixItems"))[:MOST_CHOICES]):
+        for index, part in enumerate(listed(schema.get("prefixItems"))[:MOST_CHOICES]):
             self.add(f"({index + 1})", part, depth, False, above)
         for words, key in (("either", "anyOf"), ("one of", "oneOf"), ("also", "allOf")):
-            parts = [each for each in _list(schema.get(key))[:MOST_CHOICES] if not _is_null(each)]
+            parts = [each for each in listed(schema.get(key))[:MOST_CHOICES] if not _is_null(each)]
             for part in parts:
                 if _is_rich(part, self.root):
                     self.add(f"({words})" if len(parts) > 1 else "(it)", part, depth, False, above)
@@ -155,12 +156,12 @@ def kind_of(schema: object, root: Json, depth: int = 0) -> str:
         return name or "anything"
     if "const" in part:
         return f"always {value_text(part['const'])}"
-    either = _list(part.get("anyOf")) or _list(part.get("oneOf"))
+    either = listed(part.get("anyOf")) or listed(part.get("oneOf"))
     if either:
         kinds = dict.fromkeys(kind_of(each, root, depth + 1) for each in either[:6])
         return " or ".join(kinds)
     said = part.get("type")
-    names = [said] if isinstance(said, str) else [str(each) for each in _list(said)]
+    names = [said] if isinstance(said, str) else [str(each) for each in listed(said)]
     if not names:
         if "properties" in part:
             names = ["object"]
@@ -182,7 +183,7 @@ def _said(name: str, part: Json, root: Json, depth: int) -> str:
 
 
 def _row(name: str, schema: Json, depth: int, required: bool, kind: str) -> Row:
-    values = _list(schema.get("enum"))
+    values = listed(schema.get("enum"))
     choices = [value_text(each) for each in values[:MOST_CHOICES]]
     if len(values) > MOST_CHOICES:
         choices.append(f"and {len(values) - MOST_CHOICES} more")
@@ -223,10 +224,6 @@ def _is_null(part: object) -> bool:
 def _objects(value: object) -> Iterator[tuple[str, object]]:
     if isinstance(value, Mapping):
         yield from ((str(name), part) for name, part in value.items())
-
-
-def _list(value: object) -> list[object]:
-    return list(value) if isinstance(value, list | tuple) else []
 
 
 def _text(value: object) -> str:
