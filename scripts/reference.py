@@ -79,16 +79,27 @@ ADVICE: Mapping[str, str] = {
 BESIDE: Mapping[str, str] = {
     "malformed": "the request cannot be read at all: see what is said about its form",
     "denied": "the settings forbid this call: see `run` in [settings](settings.md)",
+    "wrong_origin": "a page of another site asks; "
+    "see [what is checked](../how-to/sign-in.md#what-is-checked-of-every-request)",
     "no_such_path": "the gateway has no such path: see [the routes](http.md)",
     "method_not_allowed": "the path takes other methods: see `Allow`",
+    "too_slow": "the body did not arrive in time; see [limits](../how-to/serve.md#limits)",
     "alike": "a tool for the same is there: use it, or send `anyway`",
     "approval_needed": "show `question` to a person; their yes is the same call with `approve`",
     "unavailable": "the server of the tool is down, or nothing here can run it now",
     "version_exists": "a version never changes: publish under another number",
+    "uri_too_long": "send it as a body; see [limits](../how-to/serve.md#limits)",
     "unsupported_media_type": "send `Content-Type: application/json`",
+    "wrong_host": "the gateway does not know the name it was asked under: "
+    "set `serve.public_url` or `serve.hosts`; "
+    "see [what is checked](../how-to/sign-in.md#what-is-checked-of-every-request)",
     "refused": "the gate did not let it in: `reason` says why",
     "trial_failed": "trying it failed: `trial` says how",
+    "headers_too_large": "send fewer or shorter headers; see [limits](../how-to/serve.md#limits)",
     "unexpected": "an error that Pegboard does not know: its log has it; please report it",
+    "busy": "too many requests are in hand: wait as long as `Retry-After` says; "
+    "see [limits](../how-to/serve.md#limits)",
+    "stopping": "the gateway is about to stop: try again",
 }
 
 ONE_FACE: Mapping[str, str] = {

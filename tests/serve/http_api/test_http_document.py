@@ -15,7 +15,9 @@ from pegboard.serve.http.problems import OTHERS, STATUS, problem, status_of
 from pegboard.serve.http.routes import ROUTES
 from pegboard.serve.http.shapes import Record, Shapes
 
-DOCS = (Path(__file__).parents[3] / "docs" / "reference" / "http.md").read_text("utf-8")
+ROOT = Path(__file__).parents[3]
+HTTP = ROOT / "src" / "pegboard" / "serve" / "http"
+DOCS = (ROOT / "docs" / "reference" / "http.md").read_text("utf-8")
 DOCUMENT = document(ROUTES)
 
 
@@ -149,6 +151,13 @@ def test_every_error_has_a_status_and_is_a_problem_with_its_code(kind):
 
 def test_no_code_means_two_things():
     assert not {kind().code for kind in kinds()} & set(OTHERS)
+
+
+def test_no_code_is_told_that_is_not_in_the_table():
+    texts = [each.read_text("utf-8") for each in HTTP.glob("*.py")]
+    codes = re.findall(r'(?:Declined|Refusal\.by)\(\s*"(\w+)"', "\n".join(texts))
+    assert {"busy", "stopping", "wrong_host", "too_slow"} <= set(codes) <= set(OTHERS)
+    assert not re.search(r"told\(\s*\d", "\n".join(texts)), "a status that is in no table"
 
 
 def test_every_code_is_written_down_with_its_status():

@@ -132,7 +132,8 @@ async def answered(
 
 
 def unexpected() -> Response:
-    return told(500, "unexpected", "something went wrong that Pegboard does not know")
+    said = "something went wrong that Pegboard does not know"
+    return Declined("unexpected", said).response()
 
 
 async def _no_such_path(request: Request, error: Exception) -> Response:
@@ -140,7 +141,8 @@ async def _no_such_path(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     if status == 404:
         shown = request.scope["path"][:200]
-        return told(404, "no_such_path", f"there is nothing at {shown}", "see /openapi.json")
+        said = Declined("no_such_path", f"there is nothing at {shown}", "see /openapi.json")
+        return said.response()
     headers = error.headers if isinstance(error, HTTPException) else None
     code = "method_not_allowed" if status == 405 else "malformed" if status < 500 else "unexpected"
     return told(status, code, str(getattr(error, "detail", "")), headers=headers)

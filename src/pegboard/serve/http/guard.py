@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pegboard.config.settings import ServeSettings
 from pegboard.gate.characters import visible
-from pegboard.serve.http.problems import told
+from pegboard.serve.http.problems import Declined
 from pegboard.serve.http.sessions import COOKIE
 from pegboard.serve.http.site import Site, site_of
 
@@ -77,23 +77,20 @@ class Guard:
         if refused is None:
             await self._app(scope, receive, sent)
         else:
-            await told(*refused)(scope, receive, sent)
+            await refused.response()(scope, receive, sent)
 
-    def _refused(self, scope: Scope) -> tuple[int, str, str, str] | None:
-        """Status, code, message and hint for what is not let through."""
+    def _refused(self, scope: Scope) -> Declined | None:
         headers = Headers(scope=scope)
         if not self._site.reached(scope):
             said = ", ".join(_shown(each) for each in headers.getlist("host")) or "no host"
-            return (
-                421,
+            return Declined(
                 "wrong_host",
                 f"this gateway is not reached as {said}",
                 "if it should be, set serve.public_url or serve.hosts",
             )
         if not self._from_here(scope, headers):
             said = ", ".join(_shown(each) for each in headers.getlist("origin")) or "another site"
-            return (
-                403,
+            return Declined(
                 "wrong_origin",
                 f"a page of {said} may not use this gateway",
                 "call it from a program, or from its own page",

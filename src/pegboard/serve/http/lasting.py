@@ -9,11 +9,11 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pegboard.errors import NotAllowed, PegboardError
+from pegboard.errors import NotAllowed, NotSignedIn, PegboardError
 from pegboard.model.calls import Caller
 from pegboard.serve.http.gateway import Gateway
 from pegboard.serve.http.news import Bell
-from pegboard.serve.http.problems import told
+from pegboard.serve.http.problems import Declined, problem
 from pegboard.serve.http.signin import CHECKED_SECONDS
 
 CHECK_SECONDS = 30.0
@@ -108,5 +108,6 @@ class _Sent:
 
 def _refusal(gone: bool) -> Response:
     if gone:
-        return told(401, "not_signed_in", "the token is no longer good")
-    return told(503, "stopping", "this gateway is about to stop", "try again in a moment")
+        return problem(NotSignedIn("the token is no longer good"))
+    stopping = Declined("stopping", "this gateway is about to stop", "try again in a moment")
+    return stopping.response()

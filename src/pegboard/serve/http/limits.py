@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pegboard.errors import PegboardError, TookTooLong, TooLarge
-from pegboard.serve.http.problems import problem, told
+from pegboard.serve.http.problems import Declined, problem
 from pegboard.serve.http.rates import RETRY_AFTER
 
 MOST_HEADERS = 100
@@ -204,7 +204,7 @@ class Limits:
         except TimeoutError:
             if upload.cut:
                 return _busy(scope, self._bounds.most(kind))
-            return Refusal("too_slow", told(408, "too_slow", f"it took longer than {seconds:g} s"))
+            return Refusal.by("too_slow", f"it took longer than {seconds:g} s")
         finally:
             uploads.end(upload)
 
@@ -262,8 +262,12 @@ class Refusal(NamedTuple):
     def of(cls, error: PegboardError) -> "Refusal":
         return cls(error.code, problem(error))
 
+    @classmethod
+    def by(cls, code: str, message: str, hint: str = "") -> "Refusal":
+        return cls(code, Declined(code, message, hint).response())
 
-STOPPED = Refusal("stopping", told(503, "stopping", "this gateway stopped meanwhile", "try again"))
+
+STOPPED = Refusal.by("stopping", "this gateway stopped meanwhile", "try again")
 
 
 class _Sending:
@@ -297,19 +301,19 @@ def _too_much(scope: Scope, most: int, setting: str) -> Refusal | None:
     said = len(scope.get("raw_path") or b"") + len(scope["query_string"])
     if said > LONGEST_HEADERS:
         text = f"the address has {said:,} characters; at most {LONGEST_HEADERS:,} are allowed"
-        return Refusal("uri_too_long", told(414, "uri_too_long", text, "send it as a body"))
+        return Refusal.by("uri_too_long", text, "send it as a body")
     headers = scope["headers"]
     size = sum(len(name) + len(value) for name, value in headers)
     if len(headers) > MOST_HEADERS or size > LONGEST_HEADERS:
         text = f"there are {len(headers)} headers of {size:,} bytes"
         hint = f"at most {MOST_HEADERS} of {LONGEST_HEADERS:,} bytes are allowed"
-        return Refusal("headers_too_large", told(431, "headers_too_large", text, hint))
+        return Refusal.by("headers_too_large", text, hint)
     named = Headers(scope=scope)
     if "transfer-encoding" in named and "content-length" in named:
         # A proxy before us may have gone by the other one, and seen two requests, or half of one.
         text = "the length of the body is told twice: Content-Length and Transfer-Encoding"
         closed = {"Connection": "close"}
-        return Refusal("malformed", told(400, "malformed", text, headers=closed))
+        return Refusal("malformed", Declined("malformed", text, headers=closed).response())
     length = named.get("content-length", "0")
     if length.isdecimal() and int(length[:20]) > most:
         return _too_large(most, setting)
@@ -335,7 +339,7 @@ def _too_large(most: int, setting: str) -> Refusal:
 def _busy(scope: Scope, most: int) -> Refusal:
     scope[RETRY_AFTER] = WAIT
     text = f"{most} requests are being worked on already"
-    return Refusal("busy", told(503, "busy", text, "try again in a moment"))
+    return Refusal.by("busy", text, "try again in a moment")
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

@@ -61,16 +61,23 @@ STATUS: dict[type[PegboardError], int] = {
 OTHERS = {
     "malformed": 400,
     "denied": 403,
+    "wrong_origin": 403,
     "no_such_path": 404,
     "method_not_allowed": 405,
+    "too_slow": 408,
     "alike": 409,
     "approval_needed": 409,
     "unavailable": 409,
     "version_exists": 409,
+    "uri_too_long": 414,
     "unsupported_media_type": 415,
+    "wrong_host": 421,
     "refused": 422,
     "trial_failed": 422,
+    "headers_too_large": 431,
     "unexpected": 500,
+    "busy": 503,
+    "stopping": 503,
 }
 """Codes of answers that are no error anywhere else."""
 
