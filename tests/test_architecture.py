@@ -70,12 +70,17 @@ LOADS_LATE = {
     "embed/choose.py": ("embed",),
     "board/trust/signing.py": ("sources",),
     "cli/signing.py": ("cli",),
-    "cli/tokens.py": ("board",),
     "config/parts.py": ("board", "gate"),
     "gate/admission.py": ("gate",),
     "store/opening.py": ("store",),
 }
 """Rooms that take long to load, and who may enter them only when they are needed."""
+FACES = ("__main__", "pytools", "cli", "serve", "remote", "tiers")
+KNOWS_THE_DATABASE = {
+    "cli/database.py": "what `db status` shows is about the database itself",
+    "tiers/opening.py": "the address of a registry tells a database from a file",
+}
+"""Faces ask use cases. These look at where a board is kept, because that is their subject."""
 SPEAKS_SQL = ("store/sqlite/opening.py", "store/sqlite/store.py")
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "misc"}
 
@@ -332,9 +337,28 @@ def loose_sql(modules: list[Module]) -> Iterator[str]:
                 yield f"{module.path}:{node.lineno} has SQL in it; name it in a .sql file"
 
 
+def reaching_faces(modules: list[Module]) -> Iterator[str]:
+    """Whatever a face asks the store itself, no other face can ask in the same way."""
+    known = _names(modules)
+    for module in modules:
+        if layer_of(module.name) not in FACES:
+            continue
+        for node in ast.walk(module.tree):
+            match node:
+                case ast.Attribute(_, "store") | ast.Call(
+                    ast.Name("getattr"), [_, ast.Constant("store"), *_]
+                ):
+                    yield f"{module.path}:{node.lineno} reaches into the store; ask a use case"
+        if module.path not in KNOWS_THE_DATABASE:
+            for found in imports_of(module, known):
+                if layer_of(found.target) == "store" or found.target == f"{PACKAGE}.ports.store":
+                    yield f"{module.path}:{found.line} imports {found.target}; ask a use case"
+
+
 RULES: tuple[Rule, ...] = (
     unknown_layers,
     wrong_directions,
+    reaching_faces,
     hidden_imports,
     cycles,
     long_files,
@@ -501,6 +525,12 @@ BROKEN: list[tuple[Rule, str, str, str]] = [
     (wrong_directions, "__init__.py", "from pegboard.cli import main", "may not look at cli"),
     (wrong_directions, "__init__.py", "from pegboard.board import x", "may not look at board"),
     (wrong_directions, "__main__.py", "from pegboard.app import x", "may not look at app"),
+    (reaching_faces, "cli/a.py", "board.store.items.get(1)", "cli/a.py:1 reaches into the store"),
+    (reaching_faces, "serve/http/a.py", "listed(asked.board.store)", "a.py:1 reaches into"),
+    (reaching_faces, "tiers/a.py", "getattr(board.store, 'database')", "reaches into the store"),
+    (reaching_faces, "tiers/a.py", "x = getattr(board, 'store', None)", "reaches into the store"),
+    (reaching_faces, "serve/a.py", "from pegboard.store.b import x", "imports pegboard.store.b"),
+    (reaching_faces, "cli/database.py", "with a as b:\n b.store", "database.py:2 reaches into"),
     (hidden_imports, "app.py", "def f():\n from pegboard.model import x", "app.py:2 hides"),
     (hidden_imports, "app.py", "class A:\n def f(s):\n  import pegboard.model", "app.py:3 hides"),
     (hidden_imports, "app.py", "f = lambda: __import__('pegboard.model')", "app.py:1 hides"),
@@ -562,6 +592,7 @@ def test_what_the_rules_allow_passes_all_of_them(tmp_path):
             "__init__.py": "from pegboard.app.pegboard import Pegboard",
             "__main__.py": "from pegboard.cli.main import main",
             "app/pegboard.py": "import os\nfrom pegboard.store.a import x\nos.environ",
+            "cli/database.py": "from pegboard.store.a import x",
             "cli/main.py": "from pegboard import v\ntry: pass\nexcept Exception: pass",
             "store/a.py": "import os.path\nfrom pegboard.store import b\nfrom . import b as c",
             "store/b.py": "def f():\n    import json\n    raise ValueError('Select one')",

@@ -9,18 +9,16 @@ from hypothesis import strategies as st
 from pegboard.board.trust.tokens import (
     KEPT_SECONDS,
     LONGEST_NAME,
-    check_token,
+    BoardTokens,
     looks_like_token,
     make_token,
-    revoke_token,
-    still_good,
 )
 from pegboard.errors import UsageError
 from pegboard.model.calls import Caller, Role
 
 
 def checked(store, text, later=0.0):
-    return check_token(store.tokens, text, store.now() + later)
+    return BoardTokens(store).check(text, store.now() + later)
 
 
 def test_a_new_token_is_good_and_says_who_brings_it(store):
@@ -50,8 +48,8 @@ def test_a_token_expires(store):
     made = make_token(store, Role.READER)
     assert checked(store, made.text, KEPT_SECONDS - 60)
     assert checked(store, made.text, KEPT_SECONDS + 1) is None
-    assert still_good(store.tokens, made.token.id, store.now() + KEPT_SECONDS + 1) is None
-    assert still_good(store.tokens, made.token.id, store.now()) == made.token
+    assert BoardTokens(store).still_good(made.token.id, store.now() + KEPT_SECONDS + 1) is None
+    assert BoardTokens(store).still_good(made.token.id, store.now()) == made.token
 
 
 def test_one_that_never_expires_does_not(sqlite_store):
@@ -61,17 +59,17 @@ def test_one_that_never_expires_does_not(sqlite_store):
 
 def test_a_revoked_token_is_not_good_any_more(store):
     made, other = make_token(store, Role.ADMIN, name="x"), make_token(store, Role.ADMIN, name="y")
-    assert revoke_token(store, made.token.id) == made.token
+    assert BoardTokens(store).revoke(made.token.id) == made.token
     assert checked(store, made.text) is None
-    assert still_good(store.tokens, made.token.id, 0.0) is None
+    assert BoardTokens(store).still_good(made.token.id, 0.0) is None
     assert checked(store, other.text) == other.token
-    assert revoke_token(store, "y") == other.token
+    assert BoardTokens(store).revoke("y") == other.token
     assert checked(store, other.text) is None
 
 
 def test_to_revoke_what_is_not_there_is_told(sqlite_store):
     with pytest.raises(UsageError, match="no token ghost") as raised:
-        revoke_token(sqlite_store, "ghost")
+        BoardTokens(sqlite_store).revoke("ghost")
     assert "token list" in raised.value.hint
 
 
@@ -80,7 +78,7 @@ def test_a_name_is_taken_until_its_token_is_revoked(store):
     with pytest.raises(UsageError, match="alice already") as raised:
         make_token(store, Role.ADMIN, name="alice")
     assert "revoke alice" in raised.value.hint
-    revoke_token(store, "alice")
+    BoardTokens(store).revoke("alice")
     second = make_token(store, Role.ADMIN, name="alice")
     assert checked(store, first.text) is None
     assert checked(store, second.text).role is Role.ADMIN

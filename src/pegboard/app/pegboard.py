@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 from pegboard.app import runners
 from pegboard.app.upkeep import Upkeep
 from pegboard.board.curate.editing import Curating
-from pegboard.board.describe.bounds import bounded, place_for, recent_runs, refuse_nonsense
+from pegboard.board.describe.bounds import bounded, place_for, refuse_nonsense
 from pegboard.board.find.answering import Ask, find
 from pegboard.board.find.patience import Beside, Patience
 from pegboard.board.maintain.models import BoardModels
@@ -25,9 +25,9 @@ from pegboard.config.places import Located, Tier, allowed_file, keyring_folder, 
 from pegboard.config.settings import Settings
 from pegboard.errors import BoardMissing, BoardReadOnly, KeyUnusable
 from pegboard.model.answers import Answer, Hit
-from pegboard.model.calls import OWNER, Asker, Caller, CallResult, CensusLine, OnChange, OnProgress
+from pegboard.model.calls import OWNER, Asker, Caller, CallResult, OnChange, OnProgress
 from pegboard.model.content import Json
-from pegboard.model.items import Entry, Filters, Item, Mode
+from pegboard.model.items import Filters, Item, Mode
 from pegboard.ports.stages import Embedder
 from pegboard.ports.store import Store
 from pegboard.sources.mcp import config as mcp_config
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pegboard.board.create.making import Created
     from pegboard.board.publish.releasing import Releasing
     from pegboard.board.run.calling import Call, Running
-    from pegboard.model.runs import Run
+    from pegboard.board.trust.tokens import BoardTokens
 
 SEARCH_THREADS = 4
 """So many searches may look up meaning at the same time."""
@@ -138,11 +138,14 @@ class Pegboard(Upkeep):
         return cls.at(place, create=create)
 
     @classmethod
-    def at(cls, place: Located, *, create: bool = False) -> Self:
-        """The board at this place, with the settings that hold there."""
+    def at(cls, place: Located, *, create: bool = False, patience: float | None = None) -> Self:
+        """The board at this place, with the settings that hold there.
+
+        With `patience`, a database that is gone is given up after so many seconds.
+        """
         blobs = open_blobs(place.blobs, os.environ)
         try:
-            store = open_store(place.board, create=create, blobs=blobs)
+            store = open_store(place.board, create=create, blobs=blobs, patience=patience)
         except BoardMissing as error:
             raise BoardMissing(error.message, place.how_to_make_it) from error
         return cls(store, place.settings, place)
@@ -281,18 +284,6 @@ class Pegboard(Upkeep):
         self.upstream.starting(START_SECONDS)
         return self.upstream.live()
 
-    def census(self) -> list[CensusLine]:
-        """How many items each category of each source has."""
-        return self.store.items.census(self.within.namespaces if self.within else ())
-
-    def listed(
-        self, categories: Sequence[str] = (), *, limit: int = 100, after: Entry | None = None
-    ) -> list[Entry]:
-        """Items of these categories, or of all, in the order of their ids."""
-        namespaces = self.within.namespaces if self.within else ()
-        begin = (after.item.id, after.item.namespace) if after else ("", "")
-        return self.store.items.listed(categories, namespaces, begin, limit)
-
     def prepare_call(
         self,
         name: str,
@@ -341,10 +332,12 @@ class Pegboard(Upkeep):
         made.on_end = self.on_call
         return made
 
-    def runs(self, name: str | None = None, limit: int = 20) -> "Sequence[Run]":
-        """How calls ended, the newest first, of one item or of all."""
-        chosen = self.show if self.within else self.curate.chosen
-        return recent_runs(self.store, chosen(name).item if name else None, self.within, limit)
+    @property
+    def tokens(self) -> "BoardTokens":
+        """By which the board is asked over the network."""
+        from pegboard.board.trust.tokens import BoardTokens
+
+        return BoardTokens(self.store)
 
     @property
     def releases(self) -> "Releasing":

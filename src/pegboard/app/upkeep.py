@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pegboard.board.describe.by_name import describe
+from pegboard.app.looking import Looking
 from pegboard.board.maintain.models import DISABLED, BoardModels
 from pegboard.board.maintain.queueing import refresh
 from pegboard.board.maintain.status import Status, status
@@ -31,13 +31,11 @@ from pegboard.model.items import (
     DEFAULT_NAMESPACE,
     PUBLISHED,
     Entry,
-    Filters,
     Fingerprint,
     Rejection,
     SourceRecord,
 )
 from pegboard.ports.stages import Progress, Source, quiet
-from pegboard.ports.store import Store
 from pegboard.store.seen.rights import of_the_whole
 
 if TYPE_CHECKING:
@@ -47,11 +45,9 @@ LEFT_BEHIND = 3600.0
 """Seconds after which an upload that nothing refers to is of a put that was killed."""
 
 
-class Upkeep:
-    store: Store
+class Upkeep(Looking):
     settings: Settings
     caller: Caller
-    within: Filters | None
     trust: Trust
     models: BoardModels
     upstream: Upstream
@@ -64,9 +60,6 @@ class Upkeep:
     def target(self) -> Fingerprint | None:
         """What new vectors must be like; None if there are to be none."""
         return self.models.target()
-
-    def show(self, name: str) -> Entry:
-        return describe(self.store, name, self.within)
 
     def _for_the_whole(self, what: str) -> None:
         if not self.caller.everywhere:
@@ -184,16 +177,17 @@ class Upkeep:
             pass
         return filling.outcome
 
-    def retry(self, name: str | None) -> int:
+    def retry(self, of: str | Entry | None) -> int:
         """Make failed embeddings pending again, of one item or of all that are one's own."""
-        return self.store.tasks.revive(self.show(name).key if name else None)
+        entry = self.show(of) if isinstance(of, str) else of
+        return self.store.tasks.revive(entry.key if entry else None)
 
-    def refresh(self, name: str | None, *, progress: Progress = quiet) -> int:
+    def refresh(self, of: str | Entry | None, *, progress: Progress = quiet) -> int:
         """Queue a new embedding, of one item or of all that are one's own."""
         target = self.target
         if target is None:
             raise UsageError(*DISABLED)
-        entry = self.show(name) if name else None
+        entry = self.show(of) if isinstance(of, str) else of
         return refresh(self.store, target, entry, progress, whose=self.caller)
 
     def status(self) -> Status:
@@ -201,6 +195,20 @@ class Upkeep:
 
     def rejections(self) -> list[Rejection]:
         return self.store.ledger.rejections()
+
+    def now(self) -> float:
+        """Seconds since the epoch by the board's own clock, the same for every machine."""
+        return self.store.now()
+
+    @property
+    def address(self) -> str:
+        """Where the board is: its file, or its database without a password."""
+        return str(self.store.facts()["board"])
+
+    def knock(self) -> None:
+        """Ask the database a little; raises what keeps it from answering."""
+        self.store.now()
+        self.store.models.state()
 
     def check(self) -> list[str]:
         return self.store.check()

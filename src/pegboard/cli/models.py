@@ -157,7 +157,7 @@ def _progress(line: ModelLine) -> str:
 def prune(board: str | None, as_json: bool) -> None:
     """Remove vectors of models that are neither in use nor the one before."""
     with Pegboard.open(board) as pegboard:
-        removed = pegboard.store.models.prune()
+        removed = pegboard.models.prune()
     if as_json:
         render.print_json({"removed": removed})
     else:

@@ -91,7 +91,7 @@ def _serve_from(place: GatewayPlace) -> None:
 
 
 def _refuse_circle(board: Pegboard) -> None:
-    here = str(board.store.facts()["board"])
+    here = board.address
     if here in board.boards_above():
         raise UsageError(
             f"{here} is served by the Pegboard that started this one, and so on without end",
@@ -186,7 +186,7 @@ def serve(
         def tell() -> None:
             if as_json:
                 click.echo(json.dumps({"url": url_of(sock, found.host)}))
-            for line in (*said_so, f"the board is {pegboard.store.facts()['board']}"):
+            for line in (*said_so, f"the board is {pegboard.address}"):
                 click.echo(f"pegboard: {line}", err=True)
 
         with (

@@ -40,17 +40,8 @@ def new_token(
     as_json: bool,
 ) -> None:
     """Make a token and print it. It cannot be shown again: only its hash is kept."""
-    from pegboard.board.trust.tokens import make_token
-
     with Pegboard.open(board) as pegboard:
-        made = make_token(
-            pegboard.store,
-            Role(role),
-            namespaces=namespaces,
-            name=name,
-            seconds=expires,
-            by=login_name(),
-        )
+        made = pegboard.tokens.make(Role(role), namespaces, name, expires, login_name())
     if as_json:
         render.print_json({"token": made.text, **_facts(made.token)})
         return
@@ -65,7 +56,7 @@ def new_token(
 def list_tokens(board: str | None, as_json: bool) -> None:
     """Show the tokens of the board: whose they are, what they allow, and until when."""
     with Pegboard.open(board) as pegboard:
-        found = pegboard.store.tokens.listed()
+        found = pegboard.tokens.listed()
     if as_json:
         render.print_json({"tokens": [_facts(each) for each in found]})
         return
@@ -81,10 +72,8 @@ def list_tokens(board: str | None, as_json: bool) -> None:
 @command_options
 def end_token(which: str, board: str | None, as_json: bool) -> None:
     """End a token for good. Whoever has it is not let in any more."""
-    from pegboard.board.trust.tokens import revoke_token
-
     with Pegboard.open(board) as pegboard:
-        ended = revoke_token(pegboard.store, which, login_name())
+        ended = pegboard.tokens.revoke(which, login_name())
     if as_json:
         render.print_json(_facts(ended))
     else:

@@ -21,13 +21,20 @@ def scratch_beside(address: str) -> AbstractContextManager[str]:
     return scratch.scratch_beside(address)
 
 
-def open_store(place: Path | str, *, create: bool = False, blobs: Blobs | None = None) -> Store:
+def open_store(
+    place: Path | str,
+    *,
+    create: bool = False,
+    blobs: Blobs | None = None,
+    patience: float | None = None,
+) -> Store:
     """The board in this file, or in the PostgreSQL database with this address.
 
-    Without `blobs`, large files go beside the file, or into the database.
+    Without `blobs`, large files go beside the file, or into the database. `patience` is for how
+    many seconds a server that is gone is waited for.
     """
     if isinstance(place, str) and is_address(place):
         from pegboard.store.postgres.store import PostgresStore  # its driver takes 0.1 s to load
 
-        return PostgresStore(place, create=create, blobs=blobs)
+        return PostgresStore(place, create=create, blobs=blobs, patience=patience)
     return SqliteStore(Path(place), create=create, blobs=blobs)

@@ -147,12 +147,14 @@ class Boards:
             return self._fars[name]
 
     def _open(self, name: str) -> Board:
-        board = (open_user if name == Tier.USER else open_registry)(self.place)
+        if name == Tier.USER:
+            board: Board = open_user(self.place)
+        else:  # given up before nobody waits for it any more
+            board = open_registry(self.place, patience=self.seconds * PATIENT)
         if isinstance(board, Pegboard):
             board.within = self.local.within
             if board.embedder and self._once:
                 board.embedder = Lent(self._once)
-            _hurry(board, self.seconds * PATIENT)
         return board
 
 
@@ -202,10 +204,3 @@ def _name_of(place: Located) -> str:
     if url and not url.startswith("http") and registry_place(place).board == place.board:
         return Tier.REGISTRY
     return Tier.PROJECT if Tier.PROJECT in place.tiers else LOCAL
-
-
-def _hurry(board: Pegboard, seconds: float) -> None:
-    """Let a database that is gone be given up before nobody waits for it any more."""
-    database = getattr(board.store, "database", None)
-    if database is not None and hasattr(database, "patience"):
-        database.patience = seconds

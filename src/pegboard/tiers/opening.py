@@ -16,15 +16,15 @@ Board = Pegboard | RemoteBoard
 GATEWAYS = ("http://", "https://")
 
 
-def open_registry(place: Located) -> Board:
+def open_registry(place: Located, *, patience: float | None = None) -> Board:
     """The board that is shared, as the settings say where it is.
 
     Raises `ConfigError` if none of them does. It is asked for by each command on its own: nothing
-    of it is opened before.
+    of it is opened before. With `patience`, a database that is gone is given up after so long.
     """
     if place.settings.registry.url.startswith(GATEWAYS):
         return RemoteBoard(located_registry(place), place.settings)
-    return Pegboard.at(registry_place(place))
+    return Pegboard.at(registry_place(place), patience=patience)
 
 
 def registry_place(place: Located) -> Located:

@@ -52,7 +52,7 @@ def made_ready(place: Located, *, aside: bool = False) -> Ready:
 
 def _refuse_damaged(board: Pegboard) -> None:
     try:
-        damage = [each for each in board.store.check() if each.startswith("SQLite says")]
+        damage = [each for each in board.check() if each.startswith("SQLite says")]
     except BoardCorrupt:
         board.close()
         raise

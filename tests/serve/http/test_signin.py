@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from signin_parts import Clock, serving
 
-from pegboard.board.trust.tokens import make_token, revoke_token
+from pegboard.board.trust.tokens import BoardTokens, make_token
 from pegboard.config.settings import ServeSettings
 from pegboard.errors import BoardBusy, BoardReadOnly
 from pegboard.model.calls import Role
@@ -150,14 +150,14 @@ def test_a_token_that_has_expired_is_not_good(shared, monkeypatch):
 def test_a_revoked_token_is_not_good_after_a_moment(shared):
     made = new_token(shared)
     assert shared.get(token=made.text).status_code == 200
-    revoke_token(shared.board.store, made.token.id)
+    BoardTokens(shared.board.store).revoke(made.token.id)
     shared.clock.now += CHECKED_SECONDS + 0.1
     assert shared.get(token=made.text).status_code == 401
 
 
 def test_a_token_is_looked_up_once_in_a_moment(shared, monkeypatch):
     made, looked = new_token(shared), []
-    tokens = shared.sign_in._tokens
+    tokens = shared.board.store.tokens
     found = tokens.find
     monkeypatch.setattr(tokens, "find", lambda token_id: looked.append(token_id) or found(token_id))
     for _ in range(5):
@@ -183,7 +183,7 @@ def test_a_board_that_does_not_answer_is_no_fault_of_the_token(shared, monkeypat
     def busy(token_id):
         raise BoardBusy
 
-    monkeypatch.setattr(shared.sign_in._tokens, "find", busy)
+    monkeypatch.setattr(shared.board.store.tokens, "find", busy)
     assert shared.get(token=made.text).status_code == 503
     monkeypatch.undo()
     assert shared.get(token=made.text).status_code == 200
@@ -215,7 +215,7 @@ def used_at(served, made):
 def test_the_last_use_is_noted_once_in_an_hour(shared, monkeypatch):
     made, noted = new_token(shared), []
     assert used_at(shared, made) is None
-    tokens = shared.sign_in._tokens
+    tokens = shared.board.store.tokens
     note = tokens.used
     monkeypatch.setattr(tokens, "used", lambda *said: noted.append(said) or note(*said))
     for _ in range(3):
@@ -239,7 +239,7 @@ def test_a_board_that_cannot_be_written_lets_in_all_the_same(shared, monkeypatch
         tried.append(token_id)
         raise BoardReadOnly
 
-    monkeypatch.setattr(shared.sign_in._tokens, "used", refuse)
+    monkeypatch.setattr(shared.board.store.tokens, "used", refuse)
     assert shared.get(token=made.text).status_code == 200
     until(lambda: tried)
     assert shared.get(token=made.text).status_code == 200

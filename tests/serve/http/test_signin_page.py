@@ -6,7 +6,7 @@ import time
 import pytest
 from signin_parts import Issuer, make_signer, serving
 
-from pegboard.board.trust.tokens import make_token, revoke_token
+from pegboard.board.trust.tokens import BoardTokens, make_token
 from pegboard.config.settings import ServeSettings
 from pegboard.model.calls import Caller, Role
 from pegboard.serve.http.access import LARGEST_FORM, safe_next, sign_in_link
@@ -207,7 +207,7 @@ def test_revoking_a_token_ends_its_sessions(served):
     served.http.cookies.clear()
     enter(served, made.text)
     assert served.get().status_code == 200
-    revoke_token(served.board.store, made.token.name)
+    BoardTokens(served.board.store).revoke(made.token.name)
     served.clock.now += CHECKED_SECONDS + 0.1
     assert served.get().status_code == 401
     served.http.cookies.clear()

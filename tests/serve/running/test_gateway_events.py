@@ -9,7 +9,7 @@ import pytest
 from gateway_parts import BOUND, Here, Tokens
 
 from making import make_item
-from pegboard.board.trust.tokens import make_token, revoke_token
+from pegboard.board.trust.tokens import BoardTokens, make_token
 from pegboard.model.calls import Caller, Role
 from pegboard.serve.http import events, lasting
 from pegboard.serve.http.signin import BoardSignIn
@@ -211,7 +211,7 @@ def test_a_token_that_was_found_good_just_before_it_was_revoked_ends_the_stream(
     with Here(board, BoardSignIn(board, board.settings.serve)) as here:
         listening = Listening(here, made.text)
         listening.next("status")
-        revoke_token(board.store, "rita")
+        BoardTokens(board.store).revoke("rita")
         here.gateway.board_changed()
         assert listening.ended()
 

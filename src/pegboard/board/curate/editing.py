@@ -120,8 +120,8 @@ class Curating:
             raise UsageError(f"{entry.item.id} was not switched off", _why_hidden(entry))
         return self.edit(entry, Edit(active=True), by)
 
-    def about(self, name: str) -> About:
-        entry = self.chosen(name, files=True)
+    def about(self, name: str | Entry) -> About:
+        entry = self.chosen(name, files=True) if isinstance(name, str) else name
         ran = self._store.runs.counts(entry.item.id, entry.item.namespace)
         return About(entry, self.ties(entry), ran)
 
@@ -132,8 +132,10 @@ class Curating:
         """Links that lead nowhere."""
         return self._store.curation.loose_links()
 
-    def history(self, name: str) -> Sequence[Happening]:
+    def history(self, name: str | Entry) -> Sequence[Happening]:
         """What became of an item, newest first; by its id also of one that is gone."""
+        if not isinstance(name, str):
+            return self._store.curation.history(name.item.id, name.item.namespace)
         try:
             item = self.chosen(name).item
         except ItemNotFound:

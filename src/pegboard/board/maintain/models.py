@@ -119,6 +119,10 @@ class BoardModels:
         first = kept[0]
         return Recalled(first.fingerprint, partial(self._allowed, first.spec or named))
 
+    def prune(self) -> int:
+        """Remove the vectors of models that are neither in use nor the one before."""
+        return self._store.models.prune()
+
     def target(self) -> Fingerprint | None:
         """What the vector of an item that is put now must be like."""
         if self.own is None:

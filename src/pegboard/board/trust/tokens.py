@@ -18,7 +18,6 @@ from pegboard.model.calls import Role
 from pegboard.model.releases import TEAM
 from pegboard.model.tokens import KeptToken, Token
 from pegboard.ports.store import Store
-from pegboard.ports.tokens import Tokens
 
 PREFIX = "pegb_"
 SECRET_BYTES = 32
@@ -74,30 +73,56 @@ def looks_like_token(text: str) -> bool:
     return text.startswith(PREFIX)
 
 
-def check_token(tokens: Tokens, text: str, now: float) -> Token | None:
-    """What is known of this token; None if it is not good, or no longer."""
-    said = _TOKEN.fullmatch(text)
-    kept = tokens.find(said[1]) if said else None
-    # In constant time, and also where there is nothing to compare with.
-    same = hmac.compare_digest(_digest(text), kept.digest if kept else _NO_DIGEST)
-    return kept.token if kept and same and not kept.token.expired(now) else None
+class BoardTokens:
+    """Those of one board."""
 
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._tokens = store.tokens
 
-def still_good(tokens: Tokens, token_id: str, now: float) -> Token | None:
-    """The same for one that was checked before."""
-    kept = tokens.find(token_id)
-    return kept.token if kept and not kept.token.expired(now) else None
-
-
-def revoke_token(store: Store, which: str, by: str = "") -> Token:
-    """By id or name. Raises `UsageError`."""
-    found = [each for each in store.tokens.listed() if which in (each.id, each.name)]
-    if not found:
-        raise UsageError(
-            f"there is no token {visible(which)[:LONGEST_NAME]}", "see them: pegboard token list"
+    def make(
+        self, role: Role, namespaces: Sequence[str], name: str, seconds: float | None, by: str
+    ) -> NewToken:
+        return make_token(
+            self._store, role, namespaces=namespaces, name=name, seconds=seconds, by=by
         )
-    store.tokens.remove(found[0].id, by)
-    return found[0]
+
+    def listed(self) -> Sequence[Token]:
+        """All there are, expired ones too, in the order of their names."""
+        return self._tokens.listed()
+
+    def any_good(self) -> bool:
+        """Whether somebody could be let in by one of them now."""
+        now = self._store.now()
+        return any(not each.expired(now) for each in self._tokens.listed())
+
+    def check(self, text: str, now: float) -> Token | None:
+        """What is known of this token; None if it is not good, or no longer."""
+        said = _TOKEN.fullmatch(text)
+        kept = self._tokens.find(said[1]) if said else None
+        # In constant time, and also where there is nothing to compare with.
+        same = hmac.compare_digest(_digest(text), kept.digest if kept else _NO_DIGEST)
+        return kept.token if kept and same and not kept.token.expired(now) else None
+
+    def still_good(self, token_id: str, now: float) -> Token | None:
+        """The same for one that was checked before."""
+        kept = self._tokens.find(token_id)
+        return kept.token if kept and not kept.token.expired(now) else None
+
+    def used(self, token_id: str, at: float) -> None:
+        """Note that it was brought then."""
+        self._tokens.used(token_id, at)
+
+    def revoke(self, which: str, by: str = "") -> Token:
+        """By id or name. Raises `UsageError`."""
+        found = [each for each in self._tokens.listed() if which in (each.id, each.name)]
+        if not found:
+            raise UsageError(
+                f"there is no token {visible(which)[:LONGEST_NAME]}",
+                "see them: pegboard token list",
+            )
+        self._tokens.remove(found[0].id, by)
+        return found[0]
 
 
 def _digest(text: str) -> bytes:

@@ -61,8 +61,7 @@ def edit_item(asked: Asked) -> Response:
     entry = to_decide(asked)
     seen = expected(asked.request, etag(entry))
     now = asked.board.curate.edit(entry, asked.body.edit(), asked.caller.subject, seen)
-    item = now.item
-    return tell(asked, asked.board.store.items.get(item.id, item.namespace) or now)
+    return tell(asked, asked.board.curate.chosen(now.item.reference, files=True))
 
 
 def remove_item(asked: Asked) -> Response:

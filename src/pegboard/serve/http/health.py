@@ -71,7 +71,7 @@ class Readiness:
     async def _board(self) -> list[str]:
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
-                await self._gateway.threads.run_slow(partial(_answers, self._gateway.board))
+                await self._gateway.threads.run_slow(self._gateway.board.knock)
         except TimeoutError:
             return [BOARD_SLOW]
         except PegboardError:
@@ -99,11 +99,6 @@ def readiness_of(request: HTTPConnection) -> Readiness:
         state.readiness = Readiness(state.gateway)
     found: Readiness = state.readiness
     return found
-
-
-def _answers(board: Pegboard) -> None:
-    board.store.now()
-    board.store.models.state()
 
 
 def _model_is_well(board: Pegboard) -> bool:
@@ -135,7 +130,7 @@ def _told(gateway: Gateway, board: Pegboard) -> Response:
 def _of_board(board: Pegboard) -> Iterable[Family]:
     """What can be told even if the board cannot: that it cannot."""
     try:
-        found = [*of_board(board.status(), board.store.now())]
+        found = [*of_board(board.status(), board.now())]
     except PegboardError:
         found = []
     yield gauge("pegboard_board_up", "Whether the board answers.", float(bool(found)))

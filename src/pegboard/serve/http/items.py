@@ -11,8 +11,6 @@ from pydantic import Field
 from starlette.responses import Response
 
 from pegboard.board.curate.editing import etag
-from pegboard.board.describe.bounds import recent_runs
-from pegboard.board.describe.listing import listed
 from pegboard.errors import ItemNotFound
 from pegboard.model.curation import Happening, Tie
 from pegboard.model.items import Entry, Kind
@@ -92,13 +90,8 @@ def in_thread(answer: Callable[[Asked], Response]) -> Respond:
 
 def list_items(asked: Asked) -> Response:
     said: ToolsQuery | ItemsQuery = asked.query
-    found = listed(
-        asked.board.store,
-        said.filters(),
-        asked.board.within,
-        after=place_of(said.after),
-        limit=said.limit + 1,
-    )
+    after = place_of(said.after)
+    found = asked.board.filtered(said.filters(), after=after, limit=said.limit + 1)
     page = found[: said.limit]
     mark = mark_of(page[-1]) if len(found) > said.limit else None
     return reply(Page([*map(line, page)], mark), headers=link_to_next(asked.request, mark))
@@ -114,16 +107,13 @@ def get_item(asked: Asked) -> Response:
 
 def tell(asked: Asked, entry: Entry, *, contents: bool = False) -> Response:
     """Everything about an item, as `pegboard show --json` tells it."""
-    item = entry.item
-    ties = asked.board.curate.ties(entry)
-    runs = asked.board.store.runs.counts(item.id, item.namespace)
-    return reply(shown(entry, ties, runs, contents=contents), headers=quoted(etag(entry)))
+    _, ties, ran = asked.board.curate.about(entry)
+    return reply(shown(entry, ties, ran, contents=contents), headers=quoted(etag(entry)))
 
 
 def get_runs(asked: Asked) -> Response:
     item = chosen(asked).item if "id" in asked.path else None
-    found = recent_runs(asked.board.store, item, asked.board.within, asked.query.limit)
-    return reply(RunList(found))
+    return reply(RunList(asked.board.runs(item, asked.query.limit)))
 
 
 def get_history(asked: Asked) -> Response:

@@ -6,7 +6,6 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field, Strict
 from starlette.responses import Response
 
-from pegboard.board.describe.listing import offered
 from pegboard.model.items import ItemId, Kind
 from pegboard.model.releases import Offer, Order, Wanted
 from pegboard.serve.http.filters import Value
@@ -96,7 +95,7 @@ def get_registry(asked: Asked) -> Response:
     wanted = Wanted(
         said.category, said.tag, said.namespace, Order(said.order), said.start, said.limit
     )
-    found = offered(asked.board.store, wanted, asked.board.within)
+    found = asked.board.offered(wanted)
     after = said.start + len(found.offers)
     return reply(
         Registry(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from starlette.requests import HTTPConnection
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.trust.tokens import check_token, looks_like_token, still_good
+from pegboard.board.trust.tokens import looks_like_token
 from pegboard.config.settings import ServeSettings
 from pegboard.errors import NotSignedIn, TooMany, UsageError
 from pegboard.model.calls import Caller, Role
@@ -75,7 +75,7 @@ class BoardSignIn:
         self.sessions = Sessions()
         self.failures = Failures(clock)
         self.threads = Threads()
-        self._tokens = board.store.tokens
+        self._tokens = board.tokens
         self._clock = clock
         self._role = Role(settings.loopback) if settings.loopback != "off" else None
         self._known: OrderedDict[bytes, Known] = OrderedDict()
@@ -139,7 +139,7 @@ class BoardSignIn:
         return SignedIn(said.caller, None, said.until)
 
     def _found(self, text: str) -> Token | None:
-        return check_token(self._tokens, text, time.time())
+        return self._tokens.check(text, time.time())
 
     async def _look(self, work: Callable[[], Token | None]) -> Token | None:
         return await self.threads.run(work)
@@ -164,7 +164,7 @@ class BoardSignIn:
         if said is None or session is None or session.token_id is None:
             return session.caller if session else None
         digest = b"id " + session.token_id.encode()
-        look = partial(still_good, self._tokens, session.token_id, time.time())
+        look = partial(self._tokens.still_good, session.token_id, time.time())
         token = self._fresh(digest) or await self._look(look)
         if token is None:
             self._known.pop(digest, None)

@@ -10,14 +10,10 @@ from pydantic import Field
 from starlette.responses import Response
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.maintain.models import DISABLED
-from pegboard.board.maintain.queueing import refresh
 from pegboard.board.maintain.status import Status
-from pegboard.errors import UsageError
 from pegboard.gate.characters import visible_rejections
 from pegboard.model.calls import CensusLine, Role
 from pegboard.model.items import EmbeddingCounts, Rejection
-from pegboard.ports.stages import quiet
 from pegboard.serve.http.editing import to_decide
 from pegboard.serve.http.items import both, in_thread
 from pegboard.serve.http.replies import reply
@@ -77,15 +73,11 @@ def get_rejections(asked: Asked) -> Response:
 
 
 def refresh_item(asked: Asked) -> Response:
-    entry, target = to_decide(asked), asked.board.target
-    if target is None:
-        raise UsageError(*DISABLED)
-    return reply(Queued(refresh(asked.board.store, target, entry, quiet)), 202)
+    return reply(Queued(asked.board.refresh(to_decide(asked))), 202)
 
 
 def retry_item(asked: Asked) -> Response:
-    entry = to_decide(asked)
-    return reply(Queued(asked.board.store.tasks.revive(entry.key)), 202)
+    return reply(Queued(asked.board.retry(to_decide(asked))), 202)
 
 
 async def refresh_all(asked: Asked) -> Response:

@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.describe.by_name import describe
-from pegboard.board.describe.listing import listed
 from pegboard.errors import ItemNotFound
 from pegboard.model.items import Entry, Filters, Item, Kind
 from pegboard.search.budget import clipped
@@ -41,7 +39,7 @@ def chosen(board: Pegboard, wish: Wish) -> Chosen:
         entries = _found(board, wish, filters)
         note = "" if entries else "No tool fits what was asked for."
         return Chosen(_by_age(entries), note)
-    entries = listed(board.store, filters, board.within, limit=wish.limit + 1)
+    entries = board.filtered(filters, limit=wish.limit + 1)
     note = ""
     if len(entries) > wish.limit:
         shown = "tool" if wish.limit == 1 else "tools"
@@ -78,16 +76,14 @@ def _apart(board: Pegboard, names: Sequence[str]) -> Iterator[str]:
 
 def _tool(board: Pegboard, name: str) -> Entry | None:
     try:
-        entry = describe(board.store, name, board.within or Filters(), files=False)
+        entry = board.findable(name)
     except ItemNotFound:
         return None
     return entry if entry.item.kind is Kind.TOOL else None
 
 
 def _found(board: Pegboard, wish: Wish, filters: Filters) -> list[Entry]:
-    hits = board.search(wish.query, limit=wish.limit, filters=filters).hits
-    entries = [board.store.items.get(hit.id, hit.namespace, files=False) for hit in hits]
-    return [entry for entry in entries if entry]
+    return board.behind(board.search(wish.query, limit=wish.limit, filters=filters).hits)
 
 
 def _by_age(entries: Sequence[Entry]) -> list[Item]:

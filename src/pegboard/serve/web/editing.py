@@ -82,12 +82,12 @@ def _edit(visit: Visit, entry: Entry, edit: Edit, done: str) -> str:
 
 
 def _refresh(visit: Visit, entry: Entry) -> str:
-    visit.board.refresh(entry.item.reference)
+    visit.board.refresh(entry)
     return "refreshed"
 
 
 def _retry(visit: Visit, entry: Entry) -> str:
-    visit.board.retry(entry.item.reference)
+    visit.board.retry(entry)
     return "retried"
 
 

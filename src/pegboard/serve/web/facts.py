@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.describe.bounds import recent_runs
 from pegboard.model.calls import Health, Outcome
 from pegboard.model.curation import Happening, Tie
 from pegboard.model.items import CREATED, Entry, Item
+from pegboard.model.runs import RunCounts
 from pegboard.quality import figures
 from pegboard.search.budget import qualified
 from pegboard.serve.web.moments import Moment, moment, took
@@ -86,10 +86,7 @@ class ServerView(NamedTuple):
     error: str
 
 
-def runs_of(board: Pegboard, entry: Entry) -> RunsView:
-    item = entry.item
-    counts = board.store.runs.counts(item.id, item.namespace)
-    recent = recent_runs(board.store, item, board.within, MOST_RUNS)
+def runs_of(board: Pegboard, entry: Entry, counts: RunCounts) -> RunsView:
     rate = f"{counts.ok / counts.runs:.0%}" if counts.runs else ""
     mean = took(counts.seconds) if counts.seconds is not None else ""
     lines = tuple(
@@ -101,7 +98,7 @@ def runs_of(board: Pegboard, entry: Entry) -> RunsView:
             run.caller,
             run.version,
         )
-        for run in recent
+        for run in board.runs(entry.item, MOST_RUNS)
     )
     return RunsView(counts.runs, counts.ok, rate, mean, lines, figures(entry, counts))
 
@@ -114,7 +111,7 @@ def events_of(found: Sequence[Happening]) -> tuple[EventLine, ...]:
 
 
 def versions_of(board: Pegboard, item: Item) -> tuple[VersionView, ...]:
-    found = board.store.items.versions(item.id, item.namespace)[:MOST_VERSIONS]
+    found = board.versions(item)[:MOST_VERSIONS]
     latest = item.version.version if item.version else ""
     return tuple(
         VersionView(

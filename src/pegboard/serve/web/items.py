@@ -14,7 +14,6 @@ from pegboard.model.items import (
     Drift,
     Entry,
     Item,
-    ItemId,
     Kind,
 )
 from pegboard.search.budget import qualified
@@ -156,11 +155,11 @@ def chosen(visit: Visit, name: str, *, files: bool = True) -> Entry:
     """The item of this name; links name the one in `public` by its id alone."""
     try:
         return visit.board.curate.chosen(name, files=files)
-    except ItemAmbiguous:
-        found = visit.board.store.items.get(ItemId(name), DEFAULT_NAMESPACE, files=files)
-        if found is None:
-            raise
-        return found
+    except ItemAmbiguous as several:
+        try:
+            return visit.board.curate.chosen(f"{DEFAULT_NAMESPACE}/{name}", files=files)
+        except ItemNotFound:
+            raise several from None
 
 
 def item_page(visit: Visit, entry: Entry, code: int = 200, **more: object) -> Response:
@@ -172,6 +171,7 @@ def item_page(visit: Visit, entry: Entry, code: int = 200, **more: object) -> Re
 
 def view(visit: Visit, entry: Entry) -> ItemView:
     item, board = entry.item, visit.board
+    about = board.curate.about(entry)
     name = qualified(item.namespace, item.id)
     base = site_of(board.settings.serve).lasting(visit.request.scope)
     return ItemView(
@@ -200,9 +200,9 @@ def view(visit: Visit, entry: Entry) -> ItemView:
         versions=facts.versions_of(board, item) if item.source != PUBLISHED else (),
         shelf=shelf_of(board, entry),
         files=facts.files_of(item),
-        ties=facts.ties_of(board.curate.ties(entry)),
-        runs=facts.runs_of(board, entry),
-        events=facts.events_of(board.store.curation.history(item.id, item.namespace)),
+        ties=facts.ties_of(about.ties),
+        runs=facts.runs_of(board, entry, about.ran),
+        events=facts.events_of(board.curate.history(entry)),
         embedding=embedding_of(entry),
         mark=etag(entry),
         rights=rights_of(visit, entry),

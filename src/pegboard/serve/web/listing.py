@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-from pegboard.board.describe.listing import listed
 from pegboard.model.items import PUBLISHED, Drift, Entry, Filters, Kind
 from pegboard.search.budget import clipped, qualified
 from pegboard.serve.http.paging import mark_of, place_of
@@ -53,13 +52,8 @@ def state_of(entry: Entry) -> State:
 
 def page_of(visit: Visit, filters: Filters) -> Listed:
     """What the filters leave, from where the address says."""
-    found = listed(
-        visit.board.store,
-        filters,
-        visit.board.within,
-        after=place_of(visit.query.get("after", "")),
-        limit=LISTED + 1,
-    )
+    after = place_of(visit.query.get("after", ""))
+    found = visit.board.filtered(filters, after=after, limit=LISTED + 1)
     shown = found[:LISTED]
     return Listed(tuple(map(line, shown)), mark_of(shown[-1]) if len(found) > LISTED else "")
 

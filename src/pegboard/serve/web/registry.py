@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pegboard.board.describe.listing import offered
 from pegboard.gate.signatures import Trusted
 from pegboard.model.calls import Role
 from pegboard.model.items import Item
@@ -60,7 +59,7 @@ class OfferView(NamedTuple):
 
 def show(visit: Visit) -> Response:
     wanted = _wanted(visit)
-    found = offered(visit.board.store, wanted, visit.board.within)
+    found = visit.board.offered(wanted)
     after = wanted.start + len(found.offers)
     more = bool(found.offers) and after < found.total
     signers = signers_of(visit.board)

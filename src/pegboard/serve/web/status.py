@@ -79,7 +79,7 @@ def view(visit: Visit) -> StatusView:
         total=f"{total:,}",
         ready_share=f"{found.embeddings.ready / total:.0%}" if total else "",
         waiting=found.waiting,
-        oldest="" if oldest is None else span(visit.board.store.now() - oldest),
+        oldest="" if oldest is None else span(visit.board.now() - oldest),
         pace=f"{pace * 60:,.0f} a minute" if pace > 0 else "",
         left=span(found.waiting / pace) if pace > 0 and found.waiting else "",
         model=found.model,

@@ -13,7 +13,7 @@ from pegboard.store.blobs.large_files import LargeFiles
 from pegboard.store.blobs.storage import Blobs
 from pegboard.store.checking import wrong_hashes, wrongly_hung
 from pegboard.store.postgres.curation import PostgresCuration
-from pegboard.store.postgres.database import Database
+from pegboard.store.postgres.database import PATIENCE, Database
 from pegboard.store.postgres.files import PostgresFiles
 from pegboard.store.postgres.index import PostgresIndex
 from pegboard.store.postgres.items import PostgresItems
@@ -43,11 +43,11 @@ class PostgresStore:
         url: str,
         *,
         create: bool = False,
-        patience: float = 30.0,
+        patience: float | None = None,
         caller: Caller | None = None,
         blobs: Blobs | None = None,
     ) -> None:
-        self.database = Database(url, create=create, patience=patience, caller=caller)
+        self.database = Database(url, create=create, patience=patience or PATIENCE, caller=caller)
         self.listening = Listening(url)
         self._memory = memory = Memory(self.listening)
         self.database.wrote = memory.wrote
