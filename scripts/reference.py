@@ -35,6 +35,7 @@ from pegboard.serve.mcp.arguments import allowed
 from pegboard.serve.mcp.offers import OFFERS
 from pegboard.serve.mcp.pytools import pytools_offers
 from pegboard.serve.mcp.table import Offer
+from pegboard.tiers.searching import Tiers
 
 DOCS = Path(__file__).parent.parent / "docs" / "reference"
 NONE = "–"
@@ -412,7 +413,7 @@ def asked() -> dict[str, dict[str, str]]:
     """By the name of what a search takes, what each face calls it."""
     found: dict[str, dict[str, str]] = {}
     search = next(command for name, command in leaves(cli) if name == "search")
-    everywhere = {"board", "gateway", "token_file", "as_json", "tier"}
+    everywhere = {"board", "gateway", "token_file", "as_json"}
     for each in search.params:
         said = each.opts[0].lstrip("-").replace("-", "_")
         if each.name not in everywhere:
@@ -425,6 +426,8 @@ def asked() -> dict[str, dict[str, str]]:
     for name in inspect.signature(Pegboard.search).parameters:
         if name not in ("self", "filters"):
             found.setdefault(name, {})["Python"] = name
+    for name in set(inspect.signature(Tiers.search).parameters) & {"tier"}:
+        found.setdefault(name, {})["Python"] = name
     one = {**ASKED_BY, "active": "state"}
     for name in Filters._fields:
         found.setdefault(one.get(name, name), {})["Python"] = f"Filters.{name}"

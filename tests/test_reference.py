@@ -6,6 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from pegboard.config.settings import Settings
+from pegboard.serve.http.searching import LIMIT as HTTP_LIMIT
+from pegboard.serve.http.searching import SearchQuery
+from pegboard.serve.web.searching import LIMIT as PAGE_LIMIT
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -42,6 +47,13 @@ def test_a_search_is_asked_for_in_the_same_words_on_every_face(reference):
             same = {name, f"{name}s", f"{name.removesuffix('y')}ies"}
             same |= reference.OTHERWISE.get(name, set())
             assert one in same, f"{face} calls {name} {said}"
+
+
+def test_how_many_hits_there_are_is_told_as_it_is(reference):
+    page = (reference.DOCS / "names.md").read_text("utf-8")
+    assert f"An answer has {Settings().search.limit} hits" in page
+    assert f"on the page there are {HTTP_LIMIT}" in page
+    assert HTTP_LIMIT == SearchQuery(query="x").limit == PAGE_LIMIT
 
 
 def test_a_code_a_flag_or_a_route_that_is_not_told_is_noticed(reference, monkeypatch):

@@ -65,7 +65,7 @@ class EmbedSettings:
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
     mode: str = setting("hybrid", "default mode", choices=("hybrid", "bm25", "vector", "fuzzy"))
-    limit: int = setting(5, "hits in an answer", least=1, most=1000)
+    limit: int = setting(5, "hits in an answer; over HTTP and on the page 20", least=1, most=1000)
     depth: int = setting(30, "items that each leg puts forward", least=1, most=10_000)
     threshold: float = setting(
         0.2, "if the best hit scores less, no tool fits", least=0.0, most=1.0

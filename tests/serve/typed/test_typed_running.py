@@ -76,10 +76,10 @@ try {
   found["approved"] = await error.approve();
 }
 for (const kind of ["html", "cut", "list", "redirect", "slow"]) {
-  configure({ gateway: `${strange}/${kind}/`, seconds: kind === "slow" ? 0.5 : 60 });
+  configure({ gateway: `${strange}/${kind}/`, timeoutSeconds: kind === "slow" ? 0.5 : 60 });
   found[kind] = await told(() => tools.odd.nothing({ text: "x" }));
 }
-configure({ gateway: `${strange}/echo`, seconds: 60 });
+configure({ gateway: `${strange}/echo`, timeoutSeconds: 60 });
 process.env["PEGBOARD_TOKEN"] = "from the environment\\n";
 found["token"] = await told(() => tools.odd.nothing({ text: "x" }));
 configure({ token: "another" });
@@ -129,9 +129,9 @@ except ApprovalNeeded as error:
     found["approval"] = [error.code, error.outcome, error.status]
     found["approved"] = error.approve()
 for kind in ("html", "cut", "list", "redirect", "slow"):
-    configure(gateway=f"{strange}/{kind}/", seconds=0.5 if kind == "slow" else 60)
+    configure(gateway=f"{strange}/{kind}/", timeout_seconds=0.5 if kind == "slow" else 60)
     found[kind] = told(lambda: tools.odd.nothing(text="x"))
-configure(gateway=f"{strange}/echo", seconds=60)
+configure(gateway=f"{strange}/echo", timeout_seconds=60)
 os.environ["PEGBOARD_TOKEN"] = "from the environment\\n"
 found["token"] = told(lambda: tools.odd.nothing(text="x"))
 configure(token="another")

@@ -118,7 +118,7 @@ def test_an_owner_decides_with_forms_and_without_script(tmp_path, visit):
         page.get_by_label("A name, or @public").fill("@public")
         page.get_by_role("button", name="Give it away").click()
         expect(page.locator(".facts dd").get_by_text("@public").first).to_be_visible()
-        page.goto("/ui/audit?item=tools:text:shout")
+        page.goto("/ui/audit?id=tools:text:shout")
         told = page.locator("tbody .badge").all_text_contents()
         assert told == [
             "transfer",

@@ -28,7 +28,7 @@ class AuditView(NamedTuple):
 def show(visit: Visit) -> Response:
     if not visit.may(Role.ADMIN):
         raise NotAllowed("the audit log is for admins", "ask one of your namespace")
-    item = visit.query.get("item", "").strip()
+    item = visit.query.get("id", "").strip()
     lines = visit.board.releases.audit(item or None, LISTED)
     return page(
         visit,

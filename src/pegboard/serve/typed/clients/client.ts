@@ -5,8 +5,8 @@ export interface Configuration {
   gateway?: string;
   /** If it is not given: what the variable PEGBOARD_TOKEN says. */
   token?: string;
-  /** Seconds for one call; 600 if nothing is said. */
-  seconds?: number;
+  /** For one call; 600 if nothing is said. */
+  timeoutSeconds?: number;
 }
 
 /** Everything that came back from a call. */
@@ -124,7 +124,7 @@ async function send(path: string, body: object): Promise<Answer> {
       headers,
       body: JSON.stringify(body),
       redirect: "manual", // a token is for this gateway alone
-      signal: platform.AbortSignal.timeout((configured.seconds ?? 600) * 1000),
+      signal: platform.AbortSignal.timeout((configured.timeoutSeconds ?? 600) * 1000),
     });
   } catch (error) {
     throw unreachable(error);
@@ -136,7 +136,7 @@ function unreachable(error: unknown): ToolError {
   const late = name === "TimeoutError";
   const code = late ? "took_too_long" : "gateway_unreachable";
   const why = [message, cause?.message].filter(Boolean).join(": ");
-  return new ToolError(why, { code, hint: late ? "give it more seconds" : "is it running? pegboard serve" });
+  return new ToolError(why, { code, hint: late ? "configure({ timeoutSeconds }) gives it more time" : "is it running? pegboard serve" });
 }
 
 function parsed(text: string): { [key: string]: unknown } | undefined {
