@@ -23,6 +23,7 @@ from pegboard.errors import NotSignedIn
 from pegboard.model.calls import Caller, Role
 from pegboard.serve.http.app import make_app
 from pegboard.serve.http.gateway import Gateway
+from pegboard.serve.web.routes import web_routes
 from waiting import until
 
 SECONDS = 30
@@ -228,12 +229,13 @@ class Served:
 
 
 @contextmanager
-def serving(board: Pegboard, **how: Any) -> Iterator[Served]:
-    """The board behind a gateway of this process, on a port of its own."""
+def serving(board: Pegboard, *, page: bool = False) -> Iterator[Served]:
+    """The board, if wanted with its page, behind a gateway of this process on a port of its own."""
     # Without its protocol a socket waits for more to send, 40 ms with every answer.
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.bind(("127.0.0.1", 0))
-    app = make_app(Gateway(board, ByName()), **how)
+    gateway = Gateway(board, ByName())
+    app = make_app(gateway, more_routes=web_routes(gateway) if page else ())
     config = uvicorn.Config(
         app,
         log_level="critical",

@@ -46,7 +46,6 @@ def make_app(
         exception_handlers={HTTPException: _no_such_path, Exception: _unexpected},
     )
     app.router.redirect_slashes = False
-    app.state.in_background = {}
     app.state.gateway = gateway
     return app
 

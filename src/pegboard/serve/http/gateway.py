@@ -11,6 +11,7 @@ from starlette.requests import HTTPConnection
 from pegboard.app.pegboard import Pegboard
 from pegboard.errors import BoardReadOnly
 from pegboard.model.calls import Caller
+from pegboard.serve.http.jobs import Jobs
 from pegboard.serve.http.measuring import Measures
 from pegboard.serve.http.news import News
 from pegboard.serve.threads import Threads
@@ -35,6 +36,7 @@ class Gateway:
         self.board = board
         self.sign_in = sign_in
         self.threads = Threads()
+        self.jobs = Jobs(self.threads)
         self.measures = Measures()
         self.news = News()
         """Is rung when the board may have changed."""

@@ -23,6 +23,7 @@ from pegboard.execute.api.addresses import Guard, Reach
 from pegboard.execute.api.faults import Refused
 from pegboard.model.calls import Health, Role, Transport
 from pegboard.model.items import DEFAULT_NAMESPACE, SourceRecord
+from pegboard.serve.http.gateway import Gateway
 from pegboard.serve.http.items import in_thread
 from pegboard.serve.http.problems import Declined
 from pegboard.serve.http.replies import reply
@@ -182,10 +183,16 @@ def remove_source(asked: Asked) -> Response:
     return Response(status_code=204)
 
 
+def reading(record: SourceRecord) -> str:
+    """What reading a source is called as work that goes on."""
+    return f"reading source {record.name}"
+
+
 async def sync_source(asked: Asked) -> Response:
     record = await asked.threads.run(partial(_named, asked))
     sync = partial(asked.board.sync, [record.name], full=asked.body.full, embed=False)
-    return reply(await asked.threads.run_to_end(sync))
+    gateway: Gateway = asked.request.app.state.gateway
+    return reply(await gateway.jobs.alone(reading(record), sync))
 
 
 ROUTES = (

@@ -1,8 +1,7 @@
 """How the board is, and what keeps it well: status, census, embeddings to be made again."""
 
 import asyncio
-import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, NamedTuple
 
@@ -12,15 +11,14 @@ from starlette.responses import Response
 from pegboard.app.pegboard import Pegboard
 from pegboard.board.maintain.status import Status
 from pegboard.gate.characters import visible_rejections
-from pegboard.model.calls import CensusLine, Role
+from pegboard.model.calls import Caller, CensusLine, Role
 from pegboard.model.items import EmbeddingCounts, Rejection
 from pegboard.serve.http.editing import to_decide
+from pegboard.serve.http.gateway import Gateway
 from pegboard.serve.http.items import both, in_thread
 from pegboard.serve.http.replies import reply
 from pegboard.serve.http.rights import need_everywhere
 from pegboard.serve.http.table import Asked, Route, Wanted
-
-log = logging.getLogger(__name__)
 
 GROUP = "upkeep"
 QUEUE_SECONDS = 5.0
@@ -80,41 +78,32 @@ def retry_item(asked: Asked) -> Response:
     return reply(Queued(asked.board.retry(to_decide(asked))), 202)
 
 
-async def refresh_all(asked: Asked) -> Response:
-    return await _in_background(asked, partial(asked.board.refresh, None))
-
-
-async def retry_all(asked: Asked) -> Response:
-    return await _in_background(asked, partial(asked.board.retry, None))
-
-
-async def backfill(asked: Asked) -> Response:
+def _backfill(board: Pegboard) -> None:
     """What is queued here is embedded by whoever keeps the board, or by a worker."""
-
-    def queue() -> None:
-        asked.board.backfill(embed=False)
-
-    return await _in_background(asked, queue)
+    board.backfill(embed=False)
 
 
-async def _in_background(asked: Asked, work: Callable[[], int | None]) -> Response:
-    """Begin it, unless it is going on already, and say how far things are after a little while."""
-    need_everywhere(asked.caller)
-    going: dict[str, asyncio.Task[int | None]] = asked.request.app.state.in_background
+QUEUEING: Mapping[str, Callable[[Pegboard], int | None]] = {
+    "refresh": lambda board: board.refresh(None),
+    "retry": lambda board: board.retry(None),
+    "backfill": _backfill,
+}
+"""What concerns the vectors of the whole board, for programs and for the page."""
+
+
+def begin(gateway: Gateway, caller: Caller, name: str) -> "asyncio.Task[int | None]":
+    """One of these, unless it is going on already."""
+    need_everywhere(caller)
+    return gateway.jobs.begin(name, partial(QUEUEING[name], gateway.board_for(caller)))
+
+
+async def queue_all(asked: Asked) -> Response:
+    """Begin it, and say how far things are after a little while."""
     name = asked.route.name if asked.route else ""
-    task = going.get(name)
-    if task is None or task.done():
-        task = going[name] = asyncio.create_task(asked.threads.run_to_end(work))
-        task.add_done_callback(_noted)
+    task = begin(asked.request.app.state.gateway, asked.caller, name)
     done, _ = await asyncio.wait([task], timeout=QUEUE_SECONDS)
     queued = task.result() if done else None
     return await asked.threads.run(partial(_counted, asked.board, queued, running=not done))
-
-
-def _noted(task: "asyncio.Task[int | None]") -> None:
-    """Nobody may be there any more to be told that it went wrong."""
-    if not task.cancelled() and (error := task.exception()):
-        log.warning("what was to be queued in the background was not: %s", error)
 
 
 def _counted(board: Pegboard, queued: int | None, *, running: bool) -> Response:
@@ -185,16 +174,16 @@ ROUTES = (
             f"/{name}",
             name,
             about,
-            respond,
+            queue_all,
             role=Role.ADMIN,
             answer=Queueing,
             statuses=(202,),
             group=GROUP,
         )
-        for name, about, respond in (
-            ("refresh", "Embed everything anew.", refresh_all),
-            ("retry", "Try every embedding again that failed.", retry_all),
-            ("backfill", "Queue whatever has no vector of the present model.", backfill),
+        for name, about in (
+            ("refresh", "Embed everything anew."),
+            ("retry", "Try every embedding again that failed."),
+            ("backfill", "Queue whatever has no vector of the present model."),
         )
     ),
 )

@@ -1,22 +1,19 @@
 """Where items come from, and how the servers among these are."""
 
-import logging
 from collections import Counter
 from functools import partial
 from typing import NamedTuple
 
-from starlette.background import BackgroundTask
 from starlette.responses import Response
 
-from pegboard.errors import ItemNotFound, PegboardError
+from pegboard.errors import ItemNotFound
 from pegboard.model.calls import Health, Server
 from pegboard.model.items import SourceRecord
 from pegboard.serve.http.rights import need_source
+from pegboard.serve.http.sources import reading
 from pegboard.serve.web.moments import Moment, moment
 from pegboard.serve.web.paths import with_query
 from pegboard.serve.web.visits import Visit, page, sent_on
-
-log = logging.getLogger(__name__)
 
 TONES = {Health.LIVE: "good", Health.DOWN: "bad", Health.UNKNOWN: ""}
 DONE = {"reading": "It is being read again. What is new is here in a moment."}
@@ -74,21 +71,19 @@ def _view(visit: Visit, record: SourceRecord, server: Server | None, refused: in
     )
 
 
-def act(visit: Visit) -> Response:
+async def act(visit: Visit) -> Response:
     """Read a source again, while whoever asked goes on."""
+    record = await visit.gateway.threads.run(partial(_chosen, visit))
+    sync = partial(visit.board.sync, [record.name], embed=False)
+    visit.gateway.jobs.begin(reading(record), sync)
+    return sent_on("/ui/sources", ("done", "reading"))
+
+
+def _chosen(visit: Visit) -> SourceRecord:
+    """The source that the form names, if it is for whoever asks to decide about it."""
     name = visit.form.text("name")
     record = next((each for each in visit.board.sources() if each.name == name), None)
     if record is None:
         raise ItemNotFound(f"there is no source {name!r} on this board")
     need_source(visit.caller, record)
-    answer = sent_on("/ui/sources", ("done", "reading"))
-    answer.background = BackgroundTask(_read, visit, record.name)
-    return answer
-
-
-async def _read(visit: Visit, name: str) -> None:
-    sync = partial(visit.board.sync, [name], embed=False)
-    try:
-        await visit.gateway.threads.run_to_end(sync)
-    except PegboardError as error:
-        log.warning("source %s was not read: %s", name, error.message)
+    return record

@@ -1,22 +1,16 @@
 """How the board is: how far its vectors are, what waits, and how quickly it goes."""
 
-import logging
-from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
-from starlette.background import BackgroundTask
 from starlette.responses import Response
 
 from pegboard.board.maintain.status import Status
-from pegboard.errors import PegboardError, UsageError
+from pegboard.errors import UsageError
 from pegboard.model.items import EmbeddingCounts
-from pegboard.serve.http.rights import need_everywhere
+from pegboard.serve.http.upkeep import QUEUEING, begin
 from pegboard.serve.web.facts import size_text
 from pegboard.serve.web.moments import span
 from pegboard.serve.web.visits import Visit, page, sent_on
-
-log = logging.getLogger(__name__)
 
 TONES = {"ready": "good", "pending": "warn", "failed": "bad", "disabled": "", "blank": ""}
 DONE = {
@@ -121,24 +115,10 @@ def _down(found: Status) -> tuple[str, ...]:
     )
 
 
-def act(visit: Visit) -> Response:
+async def act(visit: Visit) -> Response:
     """Begin what concerns the whole board; whoever asked goes on meanwhile."""
-    need_everywhere(visit.caller)
-    work: dict[str, Callable[[], object]] = {
-        "backfill": partial(visit.board.backfill, embed=False),
-        "retry": partial(visit.board.retry, None),
-        "refresh": partial(visit.board.refresh, None),
-    }
     wanted = visit.form.text("do")
-    if wanted not in work:
+    if wanted not in QUEUEING:
         raise UsageError(f"{wanted[:40]!r} is nothing that can be done here")
-    answer = sent_on("/ui/status", ("done", wanted))
-    answer.background = BackgroundTask(_begin, visit, wanted, work[wanted])
-    return answer
-
-
-async def _begin(visit: Visit, name: str, work: Callable[[], object]) -> None:
-    try:
-        await visit.gateway.threads.run_to_end(work)
-    except PegboardError as error:
-        log.warning("%s was not done: %s", name, error.message)
+    begin(visit.gateway, visit.caller, wanted)
+    return sent_on("/ui/status", ("done", wanted))
