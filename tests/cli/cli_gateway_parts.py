@@ -63,10 +63,10 @@ def serving(board: Path | str, *, mcp: bool = False) -> Iterator[str]:
     with Pegboard.open(str(board)) as pegboard:
         spoken = Spoken(pegboard)
         app = make_app(
-            Gateway(pegboard, ByName()),
-            more_routes=[Route("/mcp", spoken)] if mcp else [],
-            lifespan=spoken.lifespan if mcp else None,
+            Gateway(pegboard, ByName()), more_routes=[Route("/mcp", spoken)] if mcp else []
         )
+        if mcp:
+            app.router.lifespan_context = spoken.lifespan
         how = "on" if mcp else "off"
         config = uvicorn.Config(app, log_level="critical", ws="none", lifespan=how)
         server = uvicorn.Server(config)

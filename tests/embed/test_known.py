@@ -33,7 +33,6 @@ def test_the_facts_are_possible():
     for each in KNOWN:
         assert 64 <= each.dimension <= 16_384
         assert each.max_tokens >= 256
-        assert each.licence
         for prefix in (each.query, each.document):
             assert not prefix or prefix.endswith((": ", ":"))
 

@@ -15,7 +15,6 @@ from pegboard.model.runs import (
     FEWEST_RUNS,
     KEPT_SECONDS,
     MOST_OF_A_CALLER,
-    TELLING,
     TIMED_RUNS,
     Run,
 )
@@ -23,6 +22,9 @@ from pegboard.store.postgres.store import PostgresStore
 
 SEND = make_item("send", author="ada")
 START = time.time()
+TELLING = (Outcome.OK, Outcome.FAILED, Outcome.TIMEOUT, Outcome.KILLED)
+"""How a run must end to say something about its tool. Arguments that do not fit, a denial and a
+server that is down say nothing."""
 SILENT = [each for each in Outcome if each not in TELLING]
 
 

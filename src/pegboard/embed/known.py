@@ -11,9 +11,6 @@ class KnownModel(NamedTuple):
     name: str
     dimension: int
     max_tokens: int
-    millions: int
-    """Parameters; 0 where the maker does not say."""
-    licence: str
     query: str = ""
     document: str = ""
     """What the model was trained to see before a query and before a document."""
@@ -28,55 +25,44 @@ _QWEN = (
 _E5 = ("query: ", "passage: ")
 _NOMIC = ("search_query: ", "search_document: ")
 _GEMMA = ("task: search result | query: ", "title: none | text: ")
-_MIT, _APACHE, _CLOSED = "MIT", "Apache-2.0", "as a service only"
 
 KNOWN: tuple[KnownModel, ...] = (
-    KnownModel(
-        "all-MiniLM-L6-v2", 384, 256, 23, _APACHE, aliases=("all-minilm", "all-minilm:l6-v2")
-    ),
-    KnownModel("bge-small-en-v1.5", 384, 512, 33, _MIT, _RELEVANT),
-    KnownModel("bge-base-en-v1.5", 768, 512, 109, _MIT, _RELEVANT),
-    KnownModel("bge-large-en-v1.5", 1024, 512, 335, _MIT, _RELEVANT),
-    KnownModel("bge-m3", 1024, 8192, 568, _MIT),
-    KnownModel("e5-small-v2", 384, 512, 33, _MIT, *_E5),
-    KnownModel("e5-base-v2", 768, 512, 109, _MIT, *_E5),
-    KnownModel("e5-large-v2", 1024, 512, 335, _MIT, *_E5),
-    KnownModel("multilingual-e5-small", 384, 512, 118, _MIT, *_E5),
-    KnownModel("multilingual-e5-base", 768, 512, 278, _MIT, *_E5),
-    KnownModel("multilingual-e5-large", 1024, 512, 560, _MIT, *_E5),
-    KnownModel("embeddinggemma-300m", 768, 2048, 308, "Gemma", *_GEMMA, ("embeddinggemma",)),
-    KnownModel("granite-embedding-30m-english", 384, 512, 30, _APACHE),
-    KnownModel("granite-embedding-125m-english", 768, 512, 125, _APACHE),
-    KnownModel("granite-embedding-107m-multilingual", 384, 512, 107, _APACHE),
-    KnownModel("granite-embedding-278m-multilingual", 768, 512, 278, _APACHE),
-    KnownModel("gte-small", 384, 512, 33, _MIT),
-    KnownModel("gte-base", 768, 512, 109, _MIT),
-    KnownModel("gte-large", 1024, 512, 335, _MIT),
-    KnownModel(
-        "mxbai-embed-large-v1", 1024, 512, 335, _APACHE, _RELEVANT, aliases=("mxbai-embed-large",)
-    ),
-    KnownModel("nomic-embed-text-v1", 768, 8192, 137, _APACHE, *_NOMIC),
-    KnownModel("nomic-embed-text-v1.5", 768, 8192, 137, _APACHE, *_NOMIC, ("nomic-embed-text",)),
-    KnownModel("snowflake-arctic-embed-xs", 384, 512, 23, _APACHE, _RELEVANT),
-    KnownModel("snowflake-arctic-embed-s", 384, 512, 33, _APACHE, _RELEVANT),
-    KnownModel("snowflake-arctic-embed-m", 768, 512, 109, _APACHE, _RELEVANT),
-    KnownModel("snowflake-arctic-embed-m-long", 768, 2048, 137, _APACHE, _RELEVANT),
-    KnownModel("snowflake-arctic-embed-m-v1.5", 768, 512, 109, _APACHE, _RELEVANT),
-    KnownModel("snowflake-arctic-embed-l", 1024, 512, 335, _APACHE, _RELEVANT),
-    KnownModel("snowflake-arctic-embed-m-v2.0", 768, 8192, 305, _APACHE, "query: "),
-    KnownModel("snowflake-arctic-embed-l-v2.0", 1024, 8192, 568, _APACHE, "query: "),
-    KnownModel(
-        "Qwen3-Embedding-0.6B", 1024, 32_768, 596, _APACHE, _QWEN, aliases=("qwen3-embedding:0.6b",)
-    ),
-    KnownModel(
-        "Qwen3-Embedding-4B", 2560, 32_768, 4022, _APACHE, _QWEN, aliases=("qwen3-embedding:4b",)
-    ),
-    KnownModel(
-        "Qwen3-Embedding-8B", 4096, 32_768, 7567, _APACHE, _QWEN, aliases=("qwen3-embedding:8b",)
-    ),
-    KnownModel("text-embedding-3-small", 1536, 8191, 0, _CLOSED),
-    KnownModel("text-embedding-3-large", 3072, 8191, 0, _CLOSED),
-    KnownModel("text-embedding-ada-002", 1536, 8191, 0, _CLOSED),
+    KnownModel("all-MiniLM-L6-v2", 384, 256, aliases=("all-minilm", "all-minilm:l6-v2")),
+    KnownModel("bge-small-en-v1.5", 384, 512, _RELEVANT),
+    KnownModel("bge-base-en-v1.5", 768, 512, _RELEVANT),
+    KnownModel("bge-large-en-v1.5", 1024, 512, _RELEVANT),
+    KnownModel("bge-m3", 1024, 8192),
+    KnownModel("e5-small-v2", 384, 512, *_E5),
+    KnownModel("e5-base-v2", 768, 512, *_E5),
+    KnownModel("e5-large-v2", 1024, 512, *_E5),
+    KnownModel("multilingual-e5-small", 384, 512, *_E5),
+    KnownModel("multilingual-e5-base", 768, 512, *_E5),
+    KnownModel("multilingual-e5-large", 1024, 512, *_E5),
+    KnownModel("embeddinggemma-300m", 768, 2048, *_GEMMA, ("embeddinggemma",)),
+    KnownModel("granite-embedding-30m-english", 384, 512),
+    KnownModel("granite-embedding-125m-english", 768, 512),
+    KnownModel("granite-embedding-107m-multilingual", 384, 512),
+    KnownModel("granite-embedding-278m-multilingual", 768, 512),
+    KnownModel("gte-small", 384, 512),
+    KnownModel("gte-base", 768, 512),
+    KnownModel("gte-large", 1024, 512),
+    KnownModel("mxbai-embed-large-v1", 1024, 512, _RELEVANT, aliases=("mxbai-embed-large",)),
+    KnownModel("nomic-embed-text-v1", 768, 8192, *_NOMIC),
+    KnownModel("nomic-embed-text-v1.5", 768, 8192, *_NOMIC, ("nomic-embed-text",)),
+    KnownModel("snowflake-arctic-embed-xs", 384, 512, _RELEVANT),
+    KnownModel("snowflake-arctic-embed-s", 384, 512, _RELEVANT),
+    KnownModel("snowflake-arctic-embed-m", 768, 512, _RELEVANT),
+    KnownModel("snowflake-arctic-embed-m-long", 768, 2048, _RELEVANT),
+    KnownModel("snowflake-arctic-embed-m-v1.5", 768, 512, _RELEVANT),
+    KnownModel("snowflake-arctic-embed-l", 1024, 512, _RELEVANT),
+    KnownModel("snowflake-arctic-embed-m-v2.0", 768, 8192, "query: "),
+    KnownModel("snowflake-arctic-embed-l-v2.0", 1024, 8192, "query: "),
+    KnownModel("Qwen3-Embedding-0.6B", 1024, 32_768, _QWEN, aliases=("qwen3-embedding:0.6b",)),
+    KnownModel("Qwen3-Embedding-4B", 2560, 32_768, _QWEN, aliases=("qwen3-embedding:4b",)),
+    KnownModel("Qwen3-Embedding-8B", 4096, 32_768, _QWEN, aliases=("qwen3-embedding:8b",)),
+    KnownModel("text-embedding-3-small", 1536, 8191),
+    KnownModel("text-embedding-3-large", 3072, 8191),
+    KnownModel("text-embedding-ada-002", 1536, 8191),
 )
 
 _BY_NAME = {alias.casefold(): each for each in KNOWN for alias in (each.name, *each.aliases)}

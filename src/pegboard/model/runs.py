@@ -7,9 +7,6 @@ from pegboard.model.items import ItemId
 
 KEPT_SECONDS = 90 * 86_400.0
 """So long a run is remembered."""
-TELLING = (Outcome.OK, Outcome.FAILED, Outcome.TIMEOUT, Outcome.KILLED)
-"""How a run must end to say something about its tool. Arguments that do not fit, a denial and a
-server that is down say nothing."""
 FEWEST_RUNS = 5
 """Of so few nobody can say how often it goes well."""
 MOST_OF_A_CALLER = 20

@@ -27,6 +27,7 @@ from pegboard.serve.http.guard import guarded
 from pegboard.serve.http.refusals import refusal
 from pegboard.serve.http.replies import reply
 from pegboard.serve.http.signin import BoardSignIn
+from pegboard.serve.web.signing_in import form
 from waiting import until
 
 AUDIENCE = "https://tools.example.com"
@@ -97,7 +98,7 @@ def app_of(sign_in: BoardSignIn) -> Starlette:
 
     return Starlette(
         routes=[
-            *access_routes(sign_in),
+            *access_routes(sign_in, form),
             Route("/who", who, methods=["GET", "POST", "DELETE"]),
             Route("/mcp", who, methods=["GET", "POST"]),
             Route("/admins", admins),

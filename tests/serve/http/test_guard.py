@@ -10,6 +10,7 @@ from pegboard.config.settings import ServeSettings
 from pegboard.errors import ConfigError
 from pegboard.serve.http.guard import POLICY, guarded
 from pegboard.serve.http.site import is_loopback, site_of
+from pegboard.serve.web.rendering import HEADERS
 
 PUBLIC = ServeSettings(host="0.0.0.0", public_url="https://tools.example.com")
 HERE = "127.0.0.1:8420"
@@ -275,8 +276,10 @@ def test_all_of_it_stands_before_a_real_server(served):
     assert served.get("/anybody").status_code == 200
     assert served.get("/anybody", Host="evil.example.com").status_code == 421
     assert served.get("/anybody", Origin="https://evil.example.com").status_code == 403
-    for path in ("/anybody", "/who", "/nowhere", "/ui/sign-in"):
+    for path in ("/anybody", "/who", "/nowhere"):
         assert served.get(path).headers["content-security-policy"] == POLICY
+    page = served.get("/ui/sign-in").headers["content-security-policy"]
+    assert page == HEADERS["Content-Security-Policy"]  # a page says for itself what it needs
     answer = served.get("/anybody", Host="evil.example.com").json()
     assert answer["code"] == "wrong_host"
     assert "evil.example.com" in answer["detail"]

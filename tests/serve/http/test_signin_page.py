@@ -104,7 +104,7 @@ def test_a_token_that_is_not_good_opens_nothing_and_the_form_comes_again(served,
     assert answer.status_code == 401
     assert cookie_of(answer) == ""
     assert answer.headers["www-authenticate"].startswith("Bearer ")
-    assert '<form method="post" action="/ui/sign-in">' in answer.text
+    assert 'method="post" action="/ui/sign-in?next=%2Fui%2F"' in answer.text
     assert served.get().status_code == 401
 
 

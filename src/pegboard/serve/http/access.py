@@ -5,11 +5,10 @@ and the status of the answer.
 """
 
 from collections.abc import Callable
-from html import escape
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from pegboard.errors import NotSignedIn, PegboardError, TooLarge, UsageError
@@ -29,26 +28,10 @@ FORM = "application/x-www-form-urlencoded"
 
 Form = Callable[[Request, str, int], Response]
 
-PLAIN = """<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>Sign in to Pegboard</title>
-<h1>Sign in to Pegboard</h1>
-<p role="alert">{error}</p>
-<form method="post" action="{action}">
-<input type="hidden" name="next" value="{next}">
-<label>Token <input name="token" type="password" autocomplete="current-password" required></label>
-<button>Sign in</button>
-</form>
-<p>Make a token with <code>pegboard token new</code>.</p>
-</html>
-"""
 
-
-def access_routes(sign_in: BoardSignIn, form: Form | None = None) -> list[BaseRoute]:
+def access_routes(sign_in: BoardSignIn, form: Form) -> list[BaseRoute]:
     """To be put before other routes of the same paths."""
-    access = _Access(sign_in, form or plain_form)
+    access = _Access(sign_in, form)
     return [
         Route(METADATA, access.metadata, methods=["GET"]),
         Route(f"{METADATA}{MCP}", access.metadata, methods=["GET"]),
@@ -133,13 +116,6 @@ def safe_next(said: str) -> str:
     """A path of the page to go on to; another site, or nonsense, is the page's beginning."""
     plain = said.isascii() and said.isprintable() and "\\" not in said and len(said) <= 2_000
     return said if plain and said.startswith(HOME) else HOME
-
-
-def plain_form(request: Request, error: str, status: int) -> Response:
-    """A form without looks."""
-    said = safe_next(request.query_params.get("next", ""))
-    page = PLAIN.format(error=escape(error), action=SIGN_IN, next=escape(said))
-    return HTMLResponse(page, status)
 
 
 def _gone_on(sign_in: BoardSignIn, request: Request, said: str, to: str) -> Response:

@@ -8,7 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
-from starlette.types import Lifespan, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from pegboard.errors import NotAllowed, PegboardError, UsageError
 from pegboard.model.calls import Caller
@@ -27,22 +27,15 @@ log = logging.getLogger(__name__)
 STREAM = "text/event-stream"
 
 
-def make_app(
-    gateway: Gateway,
-    *,
-    routes: Sequence[Route] = ROUTES,
-    more_routes: Sequence[BaseRoute] = (),
-    lifespan: Lifespan[Starlette] | None = None,
-) -> Starlette:
+def make_app(gateway: Gateway, *, more_routes: Sequence[BaseRoute] = ()) -> Starlette:
     """The table as an application. `more_routes` are of other kinds, such as mounted ones."""
-    described = (*routes, _openapi(routes))
+    described = (*ROUTES, _openapi(ROUTES))
     paths = dict.fromkeys(route.path for route in described)
     places = [Place([r for r in described if r.path == path], gateway) for path in paths]
     # Where two paths fit, the longer one says more: `/tools/{id}/call` comes before `/tools/{id}`.
     places.sort(key=lambda place: (place.path.count("/"), "{" not in place.path), reverse=True)
     app = Starlette(
         routes=[*more_routes, *places],
-        lifespan=lifespan,
         exception_handlers={HTTPException: _no_such_path, Exception: _unexpected},
     )
     app.router.redirect_slashes = False

@@ -57,10 +57,6 @@ def compact(tx: apsw.Connection, family: Family, size: int) -> bool:
     return False
 
 
-def unseal(tx: apsw.Connection, family: Family) -> None:
-    _rows(tx, "drop_all_blocks", family)
-
-
 def _write_block(tx: apsw.Connection, family: Family, first: int, last: int) -> None:
     rows = _rows(tx, "codes_between", family, first=first, last=last)
     _rows(tx, "drop_blocks", family, first=first, last=last)

@@ -15,7 +15,7 @@ from pegboard.store.rows import kept_text
 from pegboard.store.sqlite.database import Database, Params, Row, Value
 from pegboard.store.sqlite.fingerprints import fingerprint_key, known_fingerprint
 from pegboard.store.sqlite.rows import reading
-from pegboard.store.sqlite.sealing import BLOCK, Family, compact, seal, unseal
+from pegboard.store.sqlite.sealing import BLOCK, Family, compact, seal
 from pegboard.text import source_hash
 
 SQL = load("sqlite", "tasks")
@@ -159,12 +159,6 @@ class SqliteTasks(ReadTasks):
             with self._db.write() as tx:
                 family = Family(fingerprint_key(tx, target), target.dimension)
                 more = seal(tx, family, self._block) or compact(tx, family, self._block)
-
-    def reseal(self, target: Fingerprint) -> None:
-        """Make the sealed codes anew. The vectors are what counts: this may be cut short."""
-        with self._db.write() as tx:
-            unseal(tx, Family(fingerprint_key(tx, target), target.dimension))
-        self._seal_all(target)
 
     def fail(self, owner: str, task: Task, error: str, retry_at: float | None) -> None:
         params: dict[str, Value] = {

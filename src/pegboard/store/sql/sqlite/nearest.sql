@@ -100,9 +100,6 @@ VALUES (:fingerprint, :first, :last, :keys, :codes);
 -- name: drop_blocks
 DELETE FROM code_blocks WHERE fingerprint = :fingerprint AND first_seq BETWEEN :first AND :last;
 
--- name: drop_all_blocks
-DELETE FROM code_blocks WHERE fingerprint = :fingerprint;
-
 -- name: block_counts
 -- How many codes each block has, and how many of them still have their vector.
 SELECT first_seq, last_seq, length(keys) / 8, (SELECT count(*) FROM vectors v
