@@ -131,8 +131,22 @@ def test_a_board_with_a_damaged_page_is_not_passed_off_as_a_backup(board, tmp_pa
     middle = len(content) // 2 // 4096 * 4096
     content[middle : middle + 4096] = b"\xa5" * 4096
     board.write_bytes(content)
-    with pytest.raises(BoardCorrupt, match="damaged"):
+    with pytest.raises(BoardCorrupt, match="damaged") as told:
         copy_board(board, tmp_path / "copy.db", with_files=True)
+    assert not list(tmp_path.glob("copy*"))
+    assert told.value.message.startswith(f"{board} is damaged, and so its copy would be")
+
+
+def test_a_board_that_is_too_damaged_to_be_looked_at_is_named_and_not_its_copy(board, tmp_path):
+    root = "SELECT rootpage FROM sqlite_schema WHERE name = 'item_terms_config'"
+    [(page,)] = sql(board, root)
+    content = bytearray(board.read_bytes())
+    content[(page - 1) * 4096 : page * 4096] = bytes(4096)
+    board.write_bytes(content)
+    with pytest.raises(BoardCorrupt) as told:
+        copy_board(board, tmp_path / "copy.db", with_files=True)
+    assert told.value.message.startswith(f"{board} is damaged")
+    assert "copy.db" not in told.value.message
     assert not list(tmp_path.glob("copy*"))
 
 
@@ -184,7 +198,7 @@ def test_an_older_pegboard_says_what_to_do_with_a_newer_board(board, tmp_path):
     assert done.code == 4
     assert "has schema 9999, this Pegboard knows" in done.err
     assert "upgrade Pegboard, as it was installed" in done.err
-    assert "docs/operate.md" in done.err
+    assert "go back to the backup that was made before" in done.err
     with pytest.raises(BoardTooNew):
         copy_board(board, tmp_path / "copy.db", with_files=True)
 

@@ -116,13 +116,19 @@ def _copy_pages(source: apsw.Connection, path: Path, part: Path) -> dict[str, st
             backup.step(-1)
         found = copy.execute("PRAGMA integrity_check(1)").get
         if found != "ok":
-            raise BoardCorrupt(
-                f"{path} is damaged, and so its copy would be ({found})",
-                "see how much with: pegboard doctor; older backups stay as they are",
-            )
+            raise _damaged(path, found)
         return {key: digest for digest, key in copy.execute(SQL["large"])}
+    except (apsw.CorruptError, apsw.NotADBError) as error:  # the copy is what the board is
+        raise _damaged(path, error) from error
     finally:
         copy.close()
+
+
+def _damaged(path: Path, found: object) -> BoardCorrupt:
+    return BoardCorrupt(
+        f"{path} is damaged, and so its copy would be ({found})",
+        "see how much with: pegboard doctor; older backups stay as they are",
+    )
 
 
 def _copy_files(path: Path, target: Path, keys: dict[str, str]) -> tuple[int, list[str]]:
