@@ -24,6 +24,7 @@ from pegboard.errors import (
 from pegboard.remote.connection import LONGEST_WAIT, Connection, Request
 from pegboard.remote.faults import KINDS
 from pegboard.serve.http.problems import problem
+from pegboard.serve.outward import outward
 
 GET = Request("GET", "/status")
 QUICK = GET._replace(seconds=0.5)
@@ -177,6 +178,14 @@ def test_what_is_no_gateway_is_said_to_be_none(answer, why):
     assert "/ui" in error.hint
 
 
+def test_a_gateway_that_does_not_know_a_path_may_be_of_another_version():
+    body = b'{"code": "no_such_path", "detail": "there is nothing at /search"}'
+    with stranger(saying("404 Not Found", body, "application/problem+json")) as there:
+        error = refused(BoardUnreachable, there)
+    assert "there is nothing at /search" in error.message
+    assert "of another version: compare with pegboard doctor --gateway" in error.hint
+
+
 @pytest.mark.parametrize("status", ["301 Moved", "302 Found", "307 Temporary", "308 Permanent"])
 def test_a_redirect_is_not_followed_and_the_token_goes_nowhere(status):
     with stranger(saying(body=b"{}")) as elsewhere:
@@ -189,13 +198,15 @@ def test_a_redirect_is_not_followed_and_the_token_goes_nowhere(status):
 
 @pytest.mark.parametrize("kind", list(KINDS.values()), ids=list(KINDS))
 def test_a_problem_is_the_error_that_it_was(kind):
-    told = problem(kind("what is wrong", "what to do"))
+    whole = kind("what is wrong", "what to do")
+    told, known = problem(whole), outward(whole)  # which holds back what is not for those outside
     line = f"{told.status_code} Problem"
     with stranger(saying(line, told.body, told.media_type or "")) as there:
         error = refused(PegboardError, there)
     assert type(error) is kind
-    assert error.message == "what is wrong"
-    assert error.hint == "what to do" or kind is NotSignedIn
+    assert error.message == known.message
+    assert error.hint == known.hint or kind is NotSignedIn
+    assert known == ("what is wrong", "what to do") or kind is BoardUnreachable
 
 
 def test_a_problem_that_only_a_newer_gateway_knows_says_at_least_what_it_is():

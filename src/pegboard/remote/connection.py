@@ -27,7 +27,7 @@ from pegboard.errors import (
     TooMany,
 )
 from pegboard.gate.characters import visible
-from pegboard.remote.faults import error_of, no_gateway, refusal
+from pegboard.remote.faults import error_of, no_gateway, other_gateway, refusal
 from pegboard.sources.documents.deadline import CONNECTED, Deadline
 
 CONNECT_SECONDS = 10.0
@@ -212,7 +212,7 @@ class Connection:
         if "code" not in problem:
             return refusal(self.address, received.status)
         if problem["code"] == NO_SUCH_PATH:
-            return no_gateway(self.address, str(problem.get("detail", "")))
+            return other_gateway(self.address, str(problem.get("detail", "")))
         error = error_of(received.status, problem)
         if isinstance(error, TooMany) and received.wait is not None and not error.hint:
             error.hint = f"try again in {math.ceil(received.wait)} seconds"

@@ -44,6 +44,15 @@ def no_gateway(address: str, why: str) -> BoardUnreachable:
     )
 
 
+def other_gateway(address: str, why: str) -> BoardUnreachable:
+    """A gateway says itself that it has no such path."""
+    return BoardUnreachable(
+        f"there is no Pegboard gateway at {address} that knows this: {why}",
+        "give the address that `pegboard serve` tells, without /ui or /mcp behind it; "
+        "if it is that, the gateway is of another version: compare with pegboard doctor --gateway",
+    )
+
+
 def _kinds(kind: type[PegboardError]) -> Iterator[type[PegboardError]]:
     """Those of the tree; what a room derives from them for itself is no code that is told."""
     yield kind
