@@ -42,6 +42,11 @@ def test_every_command_and_its_options_are_in_the_reference(name, command):
             assert f"`{option.opts[0]}" in row, f"{name} {option.opts[0]} is not in its row"
 
 
+def test_no_help_points_at_a_file_that_an_installation_lacks():
+    for name, command in leaf_commands(cli, "pegboard"):
+        assert "docs/" not in command.get_help(click.Context(command)), name
+
+
 def test_the_reference_names_no_command_that_is_not_there():
     row = r"^\| `(pegboard [a-z -]+?)(?: [A-Z\[].*?)?` \|"
     documented = re.findall(row, COMMANDS, re.MULTILINE)

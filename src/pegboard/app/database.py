@@ -59,7 +59,8 @@ def _in_the_way(place: str, error: psycopg.Error) -> BoardError:
     return BoardError(
         f"{place} has tables of its own where the board's would be ({error.diag.message_primary})",
         "give the board a schema of its own, with ?options=-csearch_path%3Dpegboard,public in its "
-        "address, or move the others: ALTER TABLE ... SET SCHEMA kiwi; see docs/how-to/kiwi.md",
+        "address, or move the others: ALTER TABLE ... SET SCHEMA kiwi; "
+        "see: pegboard db import-kiwi --help",
     )
 
 
@@ -82,7 +83,7 @@ def backup(board: str | None, target: Path) -> BackedUp:
     if isinstance(place.board, str):
         raise UsageError(
             f"{shown(place.board)} is in PostgreSQL, which has its own way",
-            f"pg_dump --format=custom --file={target} ADDRESS; see docs/operate.md",
+            f"pg_dump --format=custom --file={target} ADDRESS; pg_restore puts it back",
         )
     done = copy_board(place.board, target, with_files=not place.blobs.place)
     return BackedUp(str(place.board), str(target), *done)

@@ -24,6 +24,7 @@ from pegboard.config.parts import embedders, find_settings, sealing_of
 from pegboard.config.places import Located, Tier, allowed_file, keyring_folder, user_config_file
 from pegboard.config.settings import Settings
 from pegboard.errors import BoardMissing, BoardReadOnly, KeyUnusable
+from pegboard.formats.addresses import without_addresses
 from pegboard.model.answers import Answer, Hit
 from pegboard.model.calls import OWNER, Asker, Caller, CallResult, OnChange, OnProgress
 from pegboard.model.content import Json
@@ -232,9 +233,10 @@ class Pegboard(Upkeep):
         here = partial(self.find, ask, model, patience)
         answer = self.share(self.caller, ask, model, patience, here)
         self.on_search(ask.mode, answer)
-        notices = self._trouble(executable)
-        hits = tuple(map(self._as_believed, answer.hits))
-        return answer._replace(hits=hits, notices=(*answer.notices, *notices))
+        notices = (*answer.notices, *self._trouble(executable))
+        if not self.caller.everywhere:
+            notices = tuple(map(without_addresses, notices))
+        return answer._replace(hits=tuple(map(self._as_believed, answer.hits)), notices=notices)
 
     def _as_believed(self, hit: Hit) -> Hit:
         """What was signed with a key that was revoked since is marked, before it is judged anew."""

@@ -9,7 +9,6 @@ from pegboard.gate.tool_schema import schema_text
 def schema() -> None:
     """Print the JSON Schema of tool.yaml.
 
-    Write it into a file, and have your editor check manifests against it:
-    docs/reference/manifest.md.
+    Write it into a file, and have your editor check manifests against it.
     """
     click.echo(schema_text(), nl=False)

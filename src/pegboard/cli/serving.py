@@ -42,8 +42,8 @@ def mcp(
 ) -> None:
     """Serve the board to an agent, over MCP on standard input and output.
 
-    A client starts this itself; docs/how-to/clients.md shows how to tell it. Sources are synced and
-    watched, and what is new is embedded, in the background: searches work at once.
+    A client starts this itself: give it the command "pegboard" with the argument "mcp". Sources are
+    synced and watched, and what is new is embedded, in the background: searches work at once.
 
     --profile pytools takes the place of freeact's search server and reads its PYTOOLS_ variables.
 

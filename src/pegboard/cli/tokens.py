@@ -20,7 +20,10 @@ def token() -> None:
 
 @token.command("new")
 @click.option(
-    "--role", type=ROLES, required=True, help="What it allows; see docs/how-to/sign-in.md."
+    "--role",
+    type=ROLES,
+    required=True,
+    help="A reader finds and calls, an author adds and approves, an admin decides.",
 )
 @click.option(
     "--namespace",

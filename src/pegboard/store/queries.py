@@ -43,5 +43,5 @@ def too_new(place: object, applied: int, known: int) -> BoardTooNew:
     return BoardTooNew(
         f"{place} has schema {applied}, this Pegboard knows {known}",
         "upgrade Pegboard, as it was installed; or go back to the backup that was made "
-        "before the board was upgraded (docs/operate.md)",
+        "before the board was upgraded",
     )

@@ -165,5 +165,5 @@ class Meaning:
             have = "item has" if missing == 1 else "items have"
             self.notices.append(
                 f"{missing:,} {have} no vector yet and can be found by words only; "
-                "embed what is missing with: pegboard backfill"
+                "whoever runs this board can embed them with: pegboard backfill"
             )

@@ -28,6 +28,7 @@ from pegboard.execute.hints import with_hint
 from pegboard.execute.job import Executor, Job
 from pegboard.execute.policy import PROCESSES, Decision, Verdict, is_service, judge
 from pegboard.execute.secrets import Secrets, names_in
+from pegboard.formats.addresses import without_addresses
 from pegboard.gate.characters import visible
 from pegboard.model.calls import Asker, Caller, CallResult, OnProgress, Outcome, Role
 from pegboard.model.content import Json
@@ -220,6 +221,8 @@ class Running:
             result = result._replace(logs=_with_note(result.logs, call.note))
         result = result._replace(seconds=time.monotonic() - call.began, version=version)
         await self._written_down(call, result)
+        if self.shared and result.outcome is Outcome.UNAVAILABLE:
+            result = result._replace(error=without_addresses(result.error))
         return result
 
     async def _written_down(self, call: Call, result: CallResult) -> None:

@@ -29,6 +29,7 @@ from pegboard.errors import (
     UsageError,
 )
 from pegboard.serve.http.replies import as_json
+from pegboard.serve.outward import outward
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -119,8 +120,9 @@ def status_of(error: PegboardError) -> int:
 def problem(error: PegboardError, headers: Mapping[str, str] | None = None) -> Response:
     """Whoever is to sign in is told how, as the protocol demands."""
     how = {"WWW-Authenticate": "Bearer"} if isinstance(error, NotSignedIn) else {}
-    said = {**how, **(headers or {})}
-    return told(status_of(error), error.code, error.message, error.hint, headers=said)
+    headers = {**how, **(headers or {})}
+    said = outward(error)
+    return told(status_of(error), error.code, said.message, said.hint, headers=headers)
 
 
 def told(

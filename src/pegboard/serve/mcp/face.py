@@ -126,7 +126,7 @@ class Face:
             asked = Asked(self.board, arguments, context, self.threads, params.input_responses)
             return await offer.respond(asked)
         except PegboardError as error:
-            return failed(error)
+            return failed(error, outside=not self.board.caller.everywhere)
 
     def _input_schema(self, name: str) -> Schema | None:
         offer = self.offers.get(name)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from mcp_types import CallToolResult, TextContent
 
 from pegboard.errors import ItemNotFound, PegboardError
+from pegboard.serve.outward import Said, outward
 
 
 def text_block(text: str) -> TextContent:
@@ -21,14 +22,15 @@ def failure(text: str) -> CallToolResult:
     return CallToolResult(content=[text_block(text)], is_error=True)
 
 
-def failed(error: PegboardError) -> CallToolResult:
+def failed(error: PegboardError, *, outside: bool = False) -> CallToolResult:
     """In words for the agent; what every face says of an error is beside them, for programs.
 
     Not as structured content: that has to be what the tool's output schema says.
     """
-    said = {"code": error.code, "message": error.message, "hint": error.hint}
-    meta = {"pegboard": {"error": said}}
-    return CallToolResult(content=[text_block(in_words(error))], is_error=True, _meta=meta)
+    told = outward(error) if outside else Said(error.message, error.hint)
+    meta = {"pegboard": {"error": {"code": error.code, **told._asdict()}}}
+    shown = PegboardError(*told) if outside and type(error) is not ItemNotFound else error
+    return CallToolResult(content=[text_block(in_words(shown))], is_error=True, _meta=meta)
 
 
 def in_words(error: PegboardError) -> str:

@@ -18,6 +18,7 @@ from pegboard.model.calls import Caller, Role
 from pegboard.serve.http.gateway import Gateway
 from pegboard.serve.http.problems import status_of
 from pegboard.serve.http.sessions import COOKIE
+from pegboard.serve.outward import outward
 from pegboard.serve.web.paths import HOME, SIGN_IN, with_query
 from pegboard.serve.web.rendering import rendered
 
@@ -165,13 +166,14 @@ def nothing_here(visit: Visit) -> Response:
 def complaint(request: Request, error: PegboardError, frame: Frame = NOBODY) -> Response:
     """What went wrong, as a page, or as a part of one where that was asked for."""
     template = "parts/problem.html" if "part" in request.query_params else "problem.html"
-    hint = "" if isinstance(error, ItemNotFound) else error.hint
+    said = outward(error)
+    hint = "" if isinstance(error, ItemNotFound) else said.hint
     return rendered(
         template,
         status_of(error),
         frame=frame,
         title=_TITLES.get(status_of(error), "That did not work"),
-        message=error.message,
+        message=said.message,
         hint=hint,
     )
 

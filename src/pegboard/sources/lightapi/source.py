@@ -27,7 +27,7 @@ from pegboard.sources.openapi.source import OpenApiSource
 
 MAX_NAME = 200
 _NOT_IN_USE = ("draft", "retired")
-_USUAL = "a LightAPI description has lightapi, info and operations; see docs/how-to/lightapi.md"
+_USUAL = "a LightAPI description has the keys lightapi, info and operations"
 _OTHERS = {
     "openapi": "this is an OpenAPI document: pegboard add openapi",
     "swagger": "this is a Swagger document: pegboard add openapi",
