@@ -127,7 +127,10 @@ def test_whatever_is_said_is_refused_or_one_line_without_options(text):
         ("# /// script\n# dependencies = [\n# ///\n", "is not valid TOML"),
         ("# /// script\n# dependencies = 'a'\n# ///\n", "are no list of texts"),
         ("# /// script\n# dependencies = [1]\n# ///\n", "are no list of texts"),
-        ("# /// script\n# a = " + "[" * 100_000 + "\n# ///\n", "is not valid TOML"),
+        ("# /// script\n# a = " + "[" * 60_000 + "\n# ///\n", "is not valid TOML"),
+        ("# /// script\n# a = " + "[" * 70_000 + "\n# ///\n", "is too long"),
+        ("# /// script\n# dependencies = ['a']\n", "has no end"),
+        ("# /// script\n# ///\n\n# /// script\n# ///\n", "there are two blocks"),
     ],
 )
 def test_metadata_that_cannot_be_read_is_named(source, complaint):

@@ -5,11 +5,11 @@ would bring in something from elsewhere than the index that the person chose.
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from pegboard.errors import NotExecutable
+from pegboard.formats.script_block import BadScriptBlock, script_block
 from pegboard.model.content import Json
 from pegboard.model.items import Item
 
@@ -18,7 +18,6 @@ REQUIREMENTS = "requirements.txt"
 MOST_REQUIREMENTS = 500
 MOST_TEXT = 1 << 20
 
-_BLOCK = "# /// script"
 _HASH = re.compile(
     r"\s--hash=(sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128})(?=\s|$)"
 )
@@ -79,26 +78,10 @@ def _texts(said: Json, name: str) -> list[str]:
 
 
 def _inline(content: bytes) -> Json:
-    """The block `# /// script` of inline script metadata."""
-    if _BLOCK.encode() not in content:
-        return {}
-    lines = content.decode("utf-8-sig", "replace").splitlines()
-    starts = [at for at, line in enumerate(lines) if line.rstrip() == _BLOCK]
-    if not starts:
-        return {}
-    block: list[str] = []
-    for line in lines[starts[0] + 1 :]:
-        if line != "#" and not line.startswith("# "):
-            break
-        block.append(line[2:])
-    while block and block[-1].rstrip() != "///":
-        block.pop()
     try:
-        return tomllib.loads("\n".join(block[:-1]))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise NotExecutable(
-            f"its block `{_BLOCK}` is not valid TOML: {error}", "correct it"
-        ) from error
+        return script_block(content.decode("utf-8-sig", "replace"))
+    except BadScriptBlock as error:
+        raise NotExecutable(error.message, error.hint) from error
 
 
 def _lines(content: bytes) -> Iterator[str]:

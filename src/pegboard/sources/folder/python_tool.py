@@ -7,6 +7,7 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 
+from pegboard.formats.script_block import BadScriptBlock, script_block
 from pegboard.model.items import ToolType
 from pegboard.sources.python import docstring, signature, syntax
 from pegboard.sources.python.docstring import Docstring
@@ -15,8 +16,6 @@ from pegboard.sources.python.signature import Function, Names
 from pegboard.sources.unfit import Unfit
 
 ENTRY = "run"
-MOST_METADATA = 64_000
-"""Characters of inline script metadata."""
 
 _TEXTS = ("tool_id", "name", "version", "description", "category", "author", "tool_type")
 _LISTS = ("tags", "aliases", "keywords", "tech_stack", "skills", "permissions", "dependencies")
@@ -142,32 +141,10 @@ def _headers(names: Names) -> dict[str, object]:
 
 
 def _inline_metadata(text: str) -> Mapping[str, object]:
-    """The block `# /// script` of PEP 723, which lists what a script needs."""
-    lines = text.splitlines()
-    starts = [at for at, line in enumerate(lines) if line == "# /// script"]
-    if not starts:
-        return {}
-    if len(starts) > 1:
-        raise Unfit("bad_metadata", "there are two blocks `# /// script`; keep one")
-    block = []
-    for line in lines[starts[0] + 1 :]:
-        if line != "#" and not line.startswith("# "):
-            break
-        block.append(line[2:])
-    while block and block[-1] != "///":
-        block.pop()
-    if not block:
-        raise Unfit("bad_metadata", "the block `# /// script` has no end; close it with `# ///`")
-    said = "\n".join(block[:-1])
-    if len(said) > MOST_METADATA:
-        raise Unfit("bad_metadata", "the block `# /// script` is too long; shorten it")
-    import tomllib  # only few files have such a block
-
     try:
-        return tomllib.loads(said)
-    except (ValueError, RecursionError) as error:
-        reason = f"the block `# /// script` is not valid TOML ({error}); correct it"
-        raise Unfit("bad_metadata", reason) from error
+        return script_block(text)
+    except BadScriptBlock as error:
+        raise Unfit("bad_metadata", f"{error.message}; {error.hint}") from error
 
 
 def _texts(value: object) -> list[str]:
