@@ -339,6 +339,11 @@ def _choice(value: str) -> str:
     return f"{value[:19]}…" if len(value) > 20 else value or '""'
 
 
+def clipped(text: str, width: int) -> str:
+    """No more than so many characters of it; an ellipsis stands for the rest."""
+    return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
+
+
 def first_sentence(description: str) -> str:
     """What it says first; after a mere title, as `Get Credits.` is, the sentence behind it too."""
     first, *others = prose(description).strip().split("\n\n")

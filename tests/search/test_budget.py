@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 from making import clean_text
 from making_hits import hits, make_hit
+from pegboard.model.answers import as_score
 from pegboard.model.items import Kind
 from pegboard.search.budget import (
     LONGEST_SENTENCE,
     LONGEST_SIGNATURE,
     Detail,
-    as_score,
     compact,
     fit,
     tell,

@@ -12,9 +12,9 @@ from pegboard.cli.render import clipped, print_json, width
 from pegboard.config.places import keyring_folder
 from pegboard.errors import PegboardError
 from pegboard.gate.characters import visible
-from pegboard.model.answers import Answer, Hit
-from pegboard.model.items import Kind
-from pegboard.search.budget import Told, as_score, compact, fit, qualified, together, tokens
+from pegboard.model.answers import Answer, Hit, as_score
+from pegboard.model.items import Kind, qualified
+from pegboard.search.budget import Told, compact, fit, together, tokens
 from pegboard.text import first_sentence
 
 UNNUMBERED = "0.0.0+"

@@ -15,8 +15,7 @@ from pegboard.cli.opening import Board, decider, embed_now, open_board
 from pegboard.cli.shared import command_options
 from pegboard.errors import UsageError
 from pegboard.gate.characters import visible_rejections
-from pegboard.model.items import Drift, Entry
-from pegboard.search.budget import qualified
+from pegboard.model.items import Drift, Entry, qualified
 from pegboard.text import harmless
 
 F = TypeVar("F", bound=Callable[..., object])

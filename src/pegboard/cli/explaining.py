@@ -6,9 +6,8 @@ import click
 
 from pegboard.cli.render import cells, wrapped
 from pegboard.gate.characters import visible
-from pegboard.model.answers import Explanation, HitFact, WordFact
+from pegboard.model.answers import Explanation, HitFact, WordFact, as_score
 from pegboard.search.boosts import total
-from pegboard.search.budget import as_score
 from pegboard.text import terms, words
 
 SHOWN = "shown"

@@ -13,8 +13,8 @@ from pegboard.cli.shared import command_options, notice
 from pegboard.cli.typed import Output, as_code, only_tools, output_option, wanted_output
 from pegboard.config.settings import SearchSettings
 from pegboard.errors import EXIT_NOTHING_FOUND, UsageError
+from pegboard.model.answers import as_score
 from pegboard.model.items import Filters, Kind, Mode, ToolType
-from pegboard.search.budget import as_score
 
 MODES = click.Choice([mode.value for mode in Mode])
 KINDS = click.Choice([kind.value for kind in Kind])

@@ -11,9 +11,8 @@ from pegboard.cli.answers import Form
 from pegboard.cli.opening import Board
 from pegboard.config.settings import ServeSettings
 from pegboard.errors import UsageError
-from pegboard.model.answers import Hit
-from pegboard.model.items import Filters, Item, Kind
-from pegboard.search.budget import as_score, qualified
+from pegboard.model.answers import Hit, as_score
+from pegboard.model.items import Filters, Item, Kind, qualified
 from pegboard.text import harmless
 
 

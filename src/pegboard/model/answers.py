@@ -1,5 +1,6 @@
 """What a search answers with, and how it explains itself."""
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -120,3 +121,8 @@ class Answer(NamedTuple):
     """The legs that were waited for in vain, if there was a bound to that."""
     tiers: tuple[TierState, ...] = ()
     """The tiers that were asked, if it was not only one board."""
+
+
+def as_score(score: float) -> str:
+    """Two digits, rounded down: what misses a threshold never looks as if it had reached it."""
+    return f"{math.floor(score * 100 + 1e-9) / 100:.2f}"

@@ -100,6 +100,11 @@ class Leg(StrEnum):
     VECTOR = "vector"
 
 
+def qualified(namespace: str, item_id: str) -> str:
+    """An id as people and programs give it; only outside the default namespace it says where."""
+    return item_id if namespace == DEFAULT_NAMESPACE else f"{namespace}/{item_id}"
+
+
 class Item(NamedTuple):
     """What the gate admits: everything about an item that its source or publisher says."""
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-from pegboard.model.answers import Hit
-from pegboard.model.items import DEFAULT_NAMESPACE, Kind
-from pegboard.text import first_sentence, prose
+from pegboard.model.answers import Hit, as_score
+from pegboard.model.items import Kind, qualified
+from pegboard.text import clipped, first_sentence, prose
 
 LONGEST_SENTENCE = 240
 LONGEST_SIGNATURE = 400
@@ -96,17 +96,3 @@ def fit(hits: Sequence[Hit], budget: int) -> list[Told]:
             told[place] = Told(hit, Detail.WHOLE, whole)
             left -= more
     return told
-
-
-def qualified(namespace: str, item_id: str) -> str:
-    """An id as `show` takes it; only one outside the default namespace needs to say where."""
-    return item_id if namespace == DEFAULT_NAMESPACE else f"{namespace}/{item_id}"
-
-
-def as_score(score: float) -> str:
-    """Two digits, rounded down: what misses a threshold never looks as if it had reached it."""
-    return f"{math.floor(score * 100 + 1e-9) / 100:.2f}"
-
-
-def clipped(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"

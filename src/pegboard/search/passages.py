@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from pegboard.formats.markdown import sentences
-from pegboard.search.budget import clipped
-from pegboard.text import Passage, harmless, terms
+from pegboard.text import Passage, clipped, harmless, terms
 
 LONGEST_EXCERPT = 160
 LONGEST_HEADING = 80

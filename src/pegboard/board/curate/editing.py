@@ -17,10 +17,10 @@ from pegboard.model.items import (
     Fingerprint,
     ItemId,
     Rejection,
+    qualified,
 )
 from pegboard.model.runs import RunCounts
 from pegboard.ports.store import Store
-from pegboard.search.budget import qualified
 
 __all__ = ["KEEP", "Curating", "Edit", "etag"]
 

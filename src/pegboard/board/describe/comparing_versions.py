@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pegboard.model.content import ItemFile, Version
-from pegboard.search.budget import clipped
+from pegboard.text import clipped
 
 MOST_LINES = 2_000
 """Of one file; what comes after is not compared."""

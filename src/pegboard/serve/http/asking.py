@@ -16,10 +16,10 @@ from pydantic_core import ErrorDetails
 from starlette.requests import Request
 
 from pegboard.errors import UsageError
-from pegboard.search.budget import clipped
 from pegboard.serve.http.problems import Declined
 from pegboard.serve.http.table import Wanted
 from pegboard.serve.threads import Threads
+from pegboard.text import clipped
 
 W = TypeVar("W", bound=Wanted)
 

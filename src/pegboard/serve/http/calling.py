@@ -12,7 +12,6 @@ from starlette.responses import Response
 from pegboard.board.run.calling import Call
 from pegboard.model.calls import Artifact, Asker, CallResult, Confined, Outcome
 from pegboard.model.content import Json
-from pegboard.search.budget import clipped
 from pegboard.serve.http.items import both
 from pegboard.serve.http.problems import Declined, told
 from pegboard.serve.http.replies import reply
@@ -20,6 +19,7 @@ from pegboard.serve.http.rights import need_approver
 from pegboard.serve.http.shapes import Record, Several
 from pegboard.serve.http.table import Asked, Route, Wanted
 from pegboard.serve.http.waiting import unless_gone
+from pegboard.text import clipped
 
 LONGEST_CALL = 3_600
 LARGEST_FILE = 4_000_000

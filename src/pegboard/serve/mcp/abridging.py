@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from pegboard.model.content import Json
-from pegboard.search.budget import clipped
 from pegboard.serve.mcp.replies import compact_json
+from pegboard.text import clipped
 
 
 class Outline(NamedTuple):

@@ -7,8 +7,8 @@ from jsonschema import Draft202012Validator
 
 from pegboard.errors import UsageError
 from pegboard.model.content import Json
-from pegboard.search.budget import clipped
 from pegboard.serve.mcp.replies import compact_json
+from pegboard.text import clipped
 
 LONGEST_SHOWN = 60
 

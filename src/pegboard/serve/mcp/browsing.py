@@ -5,10 +5,10 @@ from typing import Any
 from mcp_types import CallToolResult
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.search.budget import clipped, qualified
+from pegboard.model.items import qualified
 from pegboard.serve.mcp.census import EMPTY, label
 from pegboard.serve.mcp.replies import one_line, reply
-from pegboard.text import first_sentence
+from pegboard.text import clipped, first_sentence
 
 MOST_CATEGORIES = 300
 MOST_LISTED = 200

@@ -14,10 +14,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from pegboard.model.calls import Artifact, Asker, CallProgress, CallResult, Outcome
 from pegboard.model.content import Json
-from pegboard.search.budget import clipped
 from pegboard.serve.mcp.approving import NOT_NEEDED, approval
 from pegboard.serve.mcp.replies import compact_json, failure, text_block
 from pegboard.serve.mcp.table import Asked
+from pegboard.text import clipped
 
 LONGEST_CALL = 3600
 LONGEST_LOGS = 4_000

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pegboard.model.calls import CensusLine
-from pegboard.search.budget import clipped, tokens
+from pegboard.search.budget import tokens
 from pegboard.serve.mcp.replies import one_line
+from pegboard.text import clipped
 
 MOST_TOKENS = 120
 MOST_SOURCES = 8

@@ -8,9 +8,9 @@ from mcp_types import CallToolResult
 from pegboard.app.pegboard import Pegboard
 from pegboard.board.create.drafts import draft_of
 from pegboard.board.create.making import Created
-from pegboard.search.budget import clipped
 from pegboard.serve.mcp.replies import failure, one_line, reply
 from pegboard.serve.mcp.table import Asked
+from pegboard.text import clipped
 
 LONGEST_TEXT = 1_000_000
 MOST_FILES = 200

@@ -8,10 +8,10 @@ from mcp_types import CallToolResult
 from pegboard.app.pegboard import Pegboard
 from pegboard.errors import ItemAmbiguous, ItemNotFound
 from pegboard.model.calls import Health
-from pegboard.model.items import CREATED, Drift, Entry, Item
-from pegboard.search.budget import clipped, qualified
+from pegboard.model.items import CREATED, Drift, Entry, Item, qualified
 from pegboard.serve.mcp.abridging import abridged
 from pegboard.serve.mcp.replies import compact_json, failure, in_words, one_line, reply
+from pegboard.text import clipped
 
 MOST_NAMES = 10
 LONGEST_NAME = 600

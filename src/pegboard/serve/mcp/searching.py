@@ -8,25 +8,22 @@ from mcp_types import CallToolResult
 
 from pegboard.app.pegboard import Pegboard
 from pegboard.errors import PegboardError, UsageError
-from pegboard.model.answers import Answer, Hit
+from pegboard.model.answers import Answer, Hit, as_score
 from pegboard.model.content import Json
-from pegboard.model.items import Filters, Kind, Mode, ToolType
+from pegboard.model.items import Filters, Kind, Mode, ToolType, qualified
 from pegboard.search.budget import (
     LONGEST_SENTENCE,
     LONGEST_SIGNATURE,
     Detail,
     Told,
-    as_score,
-    clipped,
     compact,
     fit,
-    qualified,
     together,
     tokens,
 )
 from pegboard.serve.mcp.census import census, label
 from pegboard.serve.mcp.replies import compact_json, one_line, reply
-from pegboard.text import first_sentence
+from pegboard.text import clipped, first_sentence
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from pegboard.app.pegboard import Pegboard
 from pegboard.errors import ItemNotFound
 from pegboard.model.items import Entry, Filters, Item, Kind
-from pegboard.search.budget import clipped
+from pegboard.text import clipped
 
 MOST_MISSING = 10
 LONGEST_NAME = 80

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pegboard.gate.characters import visible
 from pegboard.model.items import Item
-from pegboard.search.budget import clipped
+from pegboard.text import clipped
 
 LONGEST_ABOUT = 4_000
 """Characters of what is said about a tool."""

@@ -6,8 +6,8 @@ from starlette.responses import Response
 
 from pegboard.errors import NotAllowed
 from pegboard.model.calls import Role
+from pegboard.model.items import qualified
 from pegboard.model.releases import AuditLine
-from pegboard.search.budget import qualified
 from pegboard.serve.web.moments import Moment, moment
 from pegboard.serve.web.paths import item_path
 from pegboard.serve.web.visits import Visit, page

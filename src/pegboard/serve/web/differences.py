@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from pegboard.search.budget import clipped
 from pegboard.serve.web.marking import Piece, Pieces
+from pegboard.text import clipped
 
 MOST_LINES = 2_000
 LONGEST_LINE = 2_000

@@ -6,8 +6,7 @@ from starlette.responses import Response
 
 from pegboard.board.curate.editing import Edit, etag
 from pegboard.errors import ChangedMeanwhile, UsageError
-from pegboard.model.items import Entry
-from pegboard.search.budget import qualified
+from pegboard.model.items import Entry, qualified
 from pegboard.serve.http.rights import need_item
 from pegboard.serve.web import releasing
 from pegboard.serve.web.differences import difference

@@ -6,10 +6,9 @@ from typing import NamedTuple
 from pegboard.app.pegboard import Pegboard
 from pegboard.model.calls import Health, Outcome
 from pegboard.model.curation import Happening, Tie
-from pegboard.model.items import CREATED, Entry, Item
+from pegboard.model.items import CREATED, Entry, Item, qualified
 from pegboard.model.runs import RunCounts
 from pegboard.quality import figures
-from pegboard.search.budget import qualified
 from pegboard.serve.web.moments import Moment, moment, took
 from pegboard.serve.web.paths import item_path
 

@@ -15,8 +15,8 @@ from pegboard.model.items import (
     Entry,
     Item,
     Kind,
+    qualified,
 )
-from pegboard.search.budget import qualified
 from pegboard.serve.http.site import site_of
 from pegboard.serve.web import facts
 from pegboard.serve.web.embedding import Embedding, embedding_of

@@ -2,12 +2,11 @@
 
 from typing import NamedTuple
 
-from pegboard.model.items import PUBLISHED, Drift, Entry, Filters, Kind
-from pegboard.search.budget import clipped, qualified
+from pegboard.model.items import PUBLISHED, Drift, Entry, Filters, Kind, qualified
 from pegboard.serve.http.paging import mark_of, place_of
 from pegboard.serve.web.paths import category_path, item_path
 from pegboard.serve.web.visits import Visit
-from pegboard.text import first_sentence
+from pegboard.text import clipped, first_sentence
 
 LISTED = 50
 LONGEST_SAID = 240

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from urllib.parse import quote, urlencode
 
-from pegboard.search.budget import qualified
+from pegboard.model.items import qualified
 
 HOME = "/ui/"
 SIGN_IN = "/ui/sign-in"

@@ -7,16 +7,15 @@ from starlette.responses import Response
 
 from pegboard.gate.signatures import Trusted
 from pegboard.model.calls import Role
-from pegboard.model.items import Item
+from pegboard.model.items import Item, qualified
 from pegboard.model.releases import Offer, Order, Wanted
-from pegboard.search.budget import clipped, qualified
 from pegboard.serve.http.registry import FURTHEST
 from pegboard.serve.web.facts import SignatureView
 from pegboard.serve.web.moments import Moment, moment
 from pegboard.serve.web.paths import item_path, quoted, with_query
 from pegboard.serve.web.signers import signers_of, worth
 from pegboard.serve.web.visits import Visit, page
-from pegboard.text import first_sentence
+from pegboard.text import clipped, first_sentence
 
 HERE = "/ui/registry"
 LISTED = 50

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pegboard.formats.shapes import listed
 from pegboard.model.content import Json
-from pegboard.search.budget import clipped
+from pegboard.text import clipped
 
 MOST_ROWS = 300
 DEEPEST = 8

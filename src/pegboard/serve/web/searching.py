@@ -6,17 +6,16 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from pegboard.errors import UsageError
-from pegboard.model.answers import Answer, Hit
+from pegboard.model.answers import Answer, Hit, as_score
 from pegboard.model.calls import Role
-from pegboard.model.items import Filters, Kind
-from pegboard.search.budget import as_score, clipped, qualified
+from pegboard.model.items import Filters, Kind, qualified
 from pegboard.serve.web.breakdown import Breakdown, breakdown_of
 from pegboard.serve.web.facets import Asked, facets, tally
 from pegboard.serve.web.listing import Line, page_of
 from pegboard.serve.web.marking import Pieces, marked, wanted_terms
 from pegboard.serve.web.paths import category_path, item_path, search_path
 from pegboard.serve.web.visits import Visit, page
-from pegboard.text import prose
+from pegboard.text import clipped, prose
 
 LIMIT = 20
 MOST_HITS = 100

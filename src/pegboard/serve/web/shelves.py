@@ -7,8 +7,7 @@ from pegboard.app.pegboard import Pegboard
 from pegboard.board.publish.releasing import Shelf
 from pegboard.gate.signatures import Trusted
 from pegboard.model.content import VersionLine
-from pegboard.model.items import PUBLISHED, Entry
-from pegboard.search.budget import qualified
+from pegboard.model.items import PUBLISHED, Entry, qualified
 from pegboard.serve.web.facts import size_text
 from pegboard.serve.web.moments import Moment, moment
 from pegboard.serve.web.paths import quoted, with_query

@@ -13,7 +13,6 @@ from pegboard.board.run.calling import Call
 from pegboard.model.calls import Artifact, Asker, CallResult, Confined, Outcome, Role
 from pegboard.model.content import Json
 from pegboard.model.items import Entry
-from pegboard.search.budget import clipped
 from pegboard.serve.http.rights import need_approver
 from pegboard.serve.http.waiting import unless_gone
 from pegboard.serve.web.facts import size_text
@@ -22,6 +21,7 @@ from pegboard.serve.web.items import chosen, item_page, view
 from pegboard.serve.web.moments import took
 from pegboard.serve.web.paths import CALL
 from pegboard.serve.web.visits import Visit, page
+from pegboard.text import clipped
 
 LONGEST_TEXT = 200_000
 LARGEST_FILE = 8_000_000
