@@ -9,6 +9,7 @@ import pytest
 from pegboard.cli.main import cli
 from pegboard.config.freeact import pytools_place
 from pegboard.config.loading import env_name, known_settings, load
+from pegboard.config.parts import worker_settings
 from pegboard.config.places import PROJECT_FILE, Located, allowed_file, keyring_folder
 from pegboard.config.settings import EmbedSettings, SearchSettings, Settings, SyncSettings
 from pegboard.errors import ConfigError
@@ -152,8 +153,8 @@ def test_a_bad_value_in_a_flag_names_the_flag(place):
 
 def test_a_whole_number_will_do_where_a_number_is_wanted(place):
     place.say("[search]\nalpha = 1\n")
-    found = place.load(environ={"PEGBOARD_EMBED_LEASE_SECONDS": "30"}).settings
-    assert (found.search.alpha, found.embed.lease_seconds) == (1.0, 30.0)
+    found = place.load(environ={"PEGBOARD_EMBED_TIMEOUT_SECONDS": "30"}).settings
+    assert (found.search.alpha, found.embed.timeout_seconds) == (1.0, 30.0)
 
 
 def test_bad_toml_names_the_file_and_the_line(place):
@@ -281,14 +282,34 @@ def test_servers_of_both_files_are_declared_and_the_projects_wins(place):
     place.user_file.write_text(
         '[mcp.servers.clock]\ncommand = "old"\n[mcp.servers.mine]\nurl = "https://a/mcp"\n', "utf-8"
     )
-    path = place.say('[mcp]\nparallel = 2\n[mcp.servers.clock]\ncommand = "new"\n')
+    path = place.say('[mcp]\n[mcp.servers.clock]\ncommand = "new"\n')
     found = place.load()
     assert {each.name: dict(each.table) for each in found.servers} == {
         "clock": {"command": "new"},
         "mine": {"url": "https://a/mcp"},
     }
     assert found.files == (str(place.user_file), str(path))
-    assert found.settings.mcp.parallel == 2
+
+
+def test_a_setting_that_there_was_is_named_and_may_be_left_out(place):
+    path = place.say("[mcp]\nparallel = 2\n")
+    told = place.refused()
+    assert f"{path}: unknown setting 'mcp.parallel'" in told
+    assert "leave it out; it is no setting any more: eight servers are" in told
+    path.unlink()
+    told = place.refused({"PEGBOARD_EMBED_LEASE_SECONDS": "30"})
+    assert "unknown setting PEGBOARD_EMBED_LEASE_SECONDS" in told
+    assert "leave it out" in told
+
+
+def test_a_worker_holds_tasks_for_as_long_as_a_service_may_take(place):
+    def lease(**said):
+        environ = {f"PEGBOARD_EMBED_{name.upper()}": text for name, text in said.items()}
+        return worker_settings(place.load(environ=environ).settings.embed).lease_seconds
+
+    service = {"provider": "openai-compatible", "model": "m", "base_url": "https://a.example/v1"}
+    assert lease() == lease(timeout_seconds="600") == 60
+    assert lease(**service, timeout_seconds="100", max_retries="2") >= 300
 
 
 def test_a_server_that_is_no_table_is_told_with_its_place(place):

@@ -11,9 +11,10 @@ import pytest
 
 from embedding_server import changed, hangs, hangs_up, raw, status, unless, well
 from pegboard.embed.choose import make_embedder
+from pegboard.embed.faults import LONGEST_WAIT
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.http import ROOM, Address, HttpService, _vectors, checked_url
-from pegboard.embed.service import LONGEST_WAIT, PROBE, Manner, ServiceEmbedder
+from pegboard.embed.service import PROBE, Manner, ServiceEmbedder
 from pegboard.errors import ConfigError, EmbeddingError, ModelUnavailable
 from pegboard.model.items import ModelSpec
 

@@ -34,7 +34,6 @@ def open_sessions(
 
     return Sessions(
         environ=environ,
-        parallel=settings.mcp.parallel,
         on_state=on_state,
         on_changed=on_changed,
     )

@@ -6,14 +6,13 @@ import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pegboard.config.aliases import ALIASES, NO_SETTINGS, aliased
 from pegboard.config.places import PROJECT_FILE, Declared, Located, find_project, user_config_file
 from pegboard.config.settings import (
     BlobSettings,
     EmbedSettings,
-    McpSettings,
     PublishSettings,
     RegistrySettings,
     RunSettings,
@@ -27,15 +26,19 @@ from pegboard.errors import ConfigError
 from pegboard.store.blobs.opening import BlobPlace
 from pegboard.store.opening import is_address
 
-if TYPE_CHECKING:
-    pass
-
 ENV_PREFIX = "PEGBOARD_"
 IGNORED_ENV = "PEGBOARD_TEST_"
 _TYPE_NAMES: Mapping[type, str] = {int: "a whole number", float: "a number", str: "text"}
 
-
+SERVERS = "mcp"
+"""The section of a file that declares servers, and sets nothing."""
 SECTIONS = frozenset(name for name, kind in Settings.__annotations__.items() if kind is not str)
+
+GONE = {
+    "embed.lease_seconds": "a worker holds tasks for as long as the tries of a service may take",
+    "mcp.parallel": "eight servers are started at the same time",
+}
+"""Settings that there were, and what holds instead."""
 
 Layer = dict[str, tuple[object, str]]
 """`section.key` to value and the place that said so."""
@@ -142,7 +145,7 @@ def _document(path: Path) -> dict[str, Any]:
 
 def _take_servers(document: dict[str, Any], path: Path) -> list[Declared]:
     """The servers of a file, taken out of it: their names are no settings."""
-    section = document.get("mcp")
+    section = document.get(SERVERS)
     tables = section.pop("servers", {}) if isinstance(section, dict) else {}
     if not isinstance(tables, dict) or not all(isinstance(t, dict) for t in tables.values()):
         raise ConfigError(f"{path}: mcp.servers must hold tables, as in [mcp.servers.github]")
@@ -167,7 +170,7 @@ def _from_file(path: Path, document: Mapping[str, object], *, of_project: bool) 
 
 def _flat(table: Mapping[str, object], prefix: str) -> Iterator[tuple[str, object]]:
     for key, value in table.items():
-        if isinstance(value, dict) and (value or key in SECTIONS):
+        if isinstance(value, dict) and (value or key in (*SECTIONS, SERVERS)):
             yield from _flat(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value
@@ -206,6 +209,8 @@ def parsed(text: str, kind: type) -> object:
 def _suggestion(key: str, known: set[str]) -> str:
     from difflib import get_close_matches
 
+    if gone := {**GONE, **{env_name(each): why for each, why in GONE.items()}}.get(key):
+        return f"leave it out; it is no setting any more: {gone}"
     near = get_close_matches(key, known, n=1)
     return f"did you mean {near[0]!r}?" if near else "known: " + ", ".join(sorted(known))
 
@@ -224,7 +229,6 @@ def build(said: Layer) -> Settings:
         embed=EmbedSettings(**parts.get("embed", {})),
         search=SearchSettings(**parts.get("search", {})),
         sync=SyncSettings(**parts.get("sync", {})),
-        mcp=McpSettings(**parts.get("mcp", {})),
         trust=TrustSettings(**parts.get("trust", {})),
         run=RunSettings(**parts.get("run", {})),
         serve=ServeSettings(**parts.get("serve", {})),

@@ -13,7 +13,8 @@ from pegboard.config.settings import (
     SearchSettings,
     Settings,
 )
-from pegboard.embed.choose import make_embedder
+from pegboard.embed.choose import SERVICES, make_embedder
+from pegboard.embed.faults import LONGEST_WAIT
 from pegboard.model.items import ModelSpec
 from pegboard.ports.stages import Embedder
 from pegboard.search.boosts import BoostSettings
@@ -80,4 +81,9 @@ def embedders(
 
 
 def worker_settings(embed: EmbedSettings) -> WorkerSettings:
-    return WorkerSettings(embed.batch_size, embed.lease_seconds, embed.max_attempts)
+    """With a service, tasks are held for as long as all tries of a batch may take."""
+    made = WorkerSettings(batch_size=embed.batch_size, max_attempts=embed.max_attempts)
+    if embed.provider not in SERVICES:
+        return made
+    tries = (embed.max_retries + 1) * (embed.timeout_seconds + LONGEST_WAIT)
+    return made._replace(lease_seconds=max(made.lease_seconds, tries))

@@ -55,7 +55,6 @@ class EmbedSettings:
         "on", "keep what a service made in the user's cache folder", choices=("on", "off")
     )
     max_attempts: int = setting(5, "tries before a task is given up", least=1, most=100)
-    lease_seconds: float = setting(60.0, "how long a worker may hold a task", least=0.1)
 
     @property
     def spec(self) -> ModelSpec:
@@ -103,11 +102,6 @@ class SyncSettings:
     keep_missing_days: float = setting(
         30.0, "days before an item that left its source is removed", least=0.0
     )
-
-
-@dataclass(frozen=True, slots=True)
-class McpSettings:
-    parallel: int = setting(8, "MCP servers that are started at the same time", least=1, most=100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +311,6 @@ class Settings:
     embed: EmbedSettings = field(default_factory=EmbedSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
     sync: SyncSettings = field(default_factory=SyncSettings)
-    mcp: McpSettings = field(default_factory=McpSettings)
     trust: TrustSettings = field(default_factory=TrustSettings)
     run: RunSettings = field(default_factory=RunSettings)
     serve: ServeSettings = field(default_factory=ServeSettings)

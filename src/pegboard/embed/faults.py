@@ -10,6 +10,9 @@ INPUT_AT_FAULT = (400, 413, 422)
 PASSING = (408, 425)
 KEY_AT_FAULT = (401, 403)
 
+LONGEST_WAIT = 20.0
+"""Seconds. A service that wants to be left alone for longer counts as unavailable."""
+
 
 class Fault(Enum):
     BARRED = auto()

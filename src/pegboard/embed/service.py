@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from pegboard.embed.cache import VectorCache
-from pegboard.embed.faults import Fault, ServiceFault
+from pegboard.embed.faults import LONGEST_WAIT, Fault, ServiceFault
 from pegboard.embed.known import KnownModel
 from pegboard.errors import EmbeddingError, ModelUnavailable
 from pegboard.model.items import Fingerprint, Vector
@@ -26,8 +26,6 @@ from pegboard.text import TEXT_VERSION
 log = logging.getLogger(__name__)
 
 FIRST_WAIT = 0.5
-LONGEST_WAIT = 20.0
-"""Seconds. A service that wants to be left alone for longer counts as unavailable."""
 LONGEST_QUERY_WAIT = 1.0
 REST = 5.0
 """Seconds in which a service that was found unavailable is not asked again."""
