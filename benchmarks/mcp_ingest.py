@@ -19,8 +19,8 @@ from indexing import CountingEmbedder
 from pegboard import Pegboard
 from pegboard.app.measure import evaluate, evaluate_as_is, evaluation_board
 from pegboard.app.pegboard import located
+from pegboard.board.maintain.filling import Outcome
 from pegboard.board.measure.evaluating import name_of, read_queries
-from pegboard.board.sync.filling import Outcome
 from pegboard.embed.local import LocalEmbedder
 from pegboard.model.calls import ServerConfig
 from pegboard.model.items import SourceRecord

@@ -34,8 +34,8 @@ from pegboard.app.live import kept
 from pegboard.errors import NotSignedIn
 from pegboard.model.calls import Caller, Role
 from pegboard.model.items import CREATED, Filters
-from pegboard.serve.http.assembled import assembled
 from pegboard.serve.http.gateway import Gateway
+from pegboard.serve.process.assembled import assembled
 from report import Check, at_most, options, save
 from request_kinds import WORDS, Client, Request
 

@@ -4,7 +4,7 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -231,6 +231,31 @@ def cycles(modules: list[Module]) -> Iterator[str]:
         module.name: {i.target for i in imports_of(module, known) if i.target in known}
         for module in modules
     }
+    for name in _reached_from_themselves(graph):
+        yield f"{name} imports itself by way of others; break the cycle"
+
+
+def circles_of_rooms(modules: list[Module]) -> Iterator[str]:
+    """No module may be in a cycle, and yet two rooms may each need the other to be understood."""
+    known = _names(modules)
+    graph: dict[str, set[str]] = {}
+    for module in modules:
+        room = _room_of(module.name)
+        for found in imports_of(module, known):
+            target = _room_of(found.target)
+            if room and target and target != room:
+                graph.setdefault(room, set()).add(target)
+    for name in _reached_from_themselves(graph):
+        yield f"{name} needs rooms that need it; move what leads back"
+
+
+def _room_of(name: str) -> str:
+    """`pegboard.board.sync.adding` is in the room `board.sync`; what lies in a hall is in none."""
+    parts = name.split(".")
+    return ".".join(parts[1:3]) if len(parts) > 3 else ""
+
+
+def _reached_from_themselves(graph: Mapping[str, set[str]]) -> Iterator[str]:
     for name in sorted(graph):
         reached: set[str] = set()
         ahead = list(graph[name])
@@ -238,9 +263,9 @@ def cycles(modules: list[Module]) -> Iterator[str]:
             each = ahead.pop()
             if each not in reached:
                 reached.add(each)
-                ahead.extend(graph[each])
+                ahead.extend(graph.get(each, ()))
         if name in reached:
-            yield f"{name} imports itself by way of others; break the cycle"
+            yield name
 
 
 def long_files(modules: list[Module]) -> Iterator[str]:
@@ -361,6 +386,7 @@ RULES: tuple[Rule, ...] = (
     reaching_faces,
     hidden_imports,
     cycles,
+    circles_of_rooms,
     long_files,
     long_functions,
     broad_excepts,
@@ -583,6 +609,21 @@ def test_a_long_way_round_is_a_cycle_too(tmp_path):
         "pegboard.gate.b",
         "pegboard.gate.c",
     ]
+
+
+def test_rooms_that_need_one_another_are_told_so_though_no_module_imports_itself(tmp_path):
+    house = build(
+        tmp_path,
+        {
+            "board/sync/a.py": "from pegboard.board.trust.c import x",
+            "board/sync/b.py": "",
+            "board/trust/c.py": "",
+            "board/trust/d.py": "from pegboard.board.sync.b import x",
+            "board/find/e.py": "from pegboard.board.sync.a import x",
+        },
+    )
+    assert list(cycles(house)) == []
+    assert [said.split()[0] for said in circles_of_rooms(house)] == ["board.sync", "board.trust"]
 
 
 def test_what_the_rules_allow_passes_all_of_them(tmp_path):

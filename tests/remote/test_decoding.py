@@ -5,9 +5,9 @@ from collections import Counter
 
 import pytest
 
+from pegboard.board.maintain.filling import Outcome
 from pegboard.board.maintain.status import Building, Pace, Status
 from pegboard.board.maintain.worker import WorkReport
-from pegboard.board.sync.filling import Outcome
 from pegboard.board.sync.one_source import SyncReport
 from pegboard.formats.plain import plain
 from pegboard.model.answers import Answer, Explanation, Hit, HitFact, WordFact

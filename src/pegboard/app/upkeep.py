@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pegboard.app.looking import Looking
+from pegboard.board.maintain.filling import Filling, Outcome
 from pegboard.board.maintain.models import DISABLED, BoardModels
 from pegboard.board.maintain.queueing import refresh
 from pegboard.board.maintain.status import Status, status
 from pegboard.board.maintain.worker import Worker
 from pegboard.board.sync import adding
-from pegboard.board.sync.filling import Filling, Outcome
 from pegboard.board.sync.one_source import Gate
 from pegboard.board.sync.source_kinds import folder_source
 from pegboard.board.sync.upstream import Upstream

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import click
 
 from pegboard.app.pegboard import Pegboard, located
+from pegboard.board.maintain.filling import Outcome
 from pegboard.board.sync.adding import user_folder
-from pegboard.board.sync.filling import Outcome
 from pegboard.board.sync.one_source import SyncReport
 from pegboard.board.sync.source_kinds import AI, left_beside
 from pegboard.cli import render

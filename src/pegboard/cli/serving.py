@@ -157,10 +157,10 @@ def serve(
     from pegboard.app.live import kept
     from pegboard.serve.http.gateway import Gateway
     from pegboard.serve.http.rates import RatedSignIn
-    from pegboard.serve.http.running import listening, run_http, url_of
     from pegboard.serve.http.signin import BoardSignIn
     from pegboard.serve.http.starting import refuse_open_doors, welcome
     from pegboard.serve.mcp.stdio import end_process
+    from pegboard.serve.process.running import listening, run_http, url_of
     from pegboard.serve.searchers import searchers_for
 
     logging.basicConfig(level=logging.WARNING, format="pegboard: %(message)s")

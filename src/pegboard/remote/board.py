@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from pegboard.board.curate.changes import Told
 from pegboard.board.find.patience import Patience
+from pegboard.board.maintain.filling import Outcome
 from pegboard.board.maintain.status import Status
-from pegboard.board.sync.filling import Outcome
 from pegboard.board.sync.source_kinds import yielding
 from pegboard.config.gateway import GatewayPlace
 from pegboard.config.settings import Settings

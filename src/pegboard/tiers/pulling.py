@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pegboard.app.pegboard import Pegboard
+from pegboard.board.maintain.filling import Outcome
 from pegboard.board.publish.comparing import Comparing, Pulled
 from pegboard.board.publish.fetching import Fetching, Got, Registry, Want
 from pegboard.board.publish.lock_file import NAME, Locked, read_lock, write_lock
 from pegboard.board.publish.placing import put_in_place
-from pegboard.board.sync.filling import Outcome
 from pegboard.board.sync.source_kinds import AI
 from pegboard.board.trust.private_files import locked
 from pegboard.config.parts import sealing_of

@@ -25,7 +25,7 @@ from pegboard.errors import NotSignedIn
 from pegboard.model.calls import Caller, Role
 from pegboard.serve.http.gateway import Gateway, SignIn
 from pegboard.serve.http.rates import RatedSignIn
-from pegboard.serve.http.running import Serving, listening, serve_http, url_of
+from pegboard.serve.process.running import Serving, listening, serve_http, url_of
 from pegboard.store.sqlite.store import SqliteStore
 
 BOUND = 30.0

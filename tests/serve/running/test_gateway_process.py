@@ -16,7 +16,7 @@ from embedding_server import hangs, running_server
 from making import make_item
 from pegboard.app.pegboard import Pegboard
 from pegboard.errors import UsageError
-from pegboard.serve.http.running import listening, url_of
+from pegboard.serve.process.running import listening, url_of
 from waiting import until
 
 

@@ -1,1 +1,1 @@
-"""Vectors and how the board stands: the worker, the models, what is queued."""
+"""Vectors and how the board stands: filling it, the worker, the models, what is queued."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from pegboard.board.sync.filling import Outcome
+from pegboard.board.maintain.filling import Outcome
 from pegboard.errors import SourceError, UsageError
 from pegboard.model.answers import Answer, Hit
 from pegboard.model.items import Filters, SourceRecord

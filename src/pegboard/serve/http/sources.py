@@ -15,7 +15,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.sync.filling import Outcome
+from pegboard.board.maintain.filling import Outcome
 from pegboard.board.sync.one_source import SyncReport
 from pegboard.config.settings import RunSettings
 from pegboard.errors import ItemNotFound, NotAllowed, SourceError, UsageError

@@ -15,9 +15,9 @@ from typing import Any, cast
 import uvicorn
 
 from pegboard.errors import UsageError
-from pegboard.serve.http.assembled import assembled
 from pegboard.serve.http.connections import Watch, room_for_connections
 from pegboard.serve.http.gateway import Gateway
+from pegboard.serve.process.assembled import assembled
 
 log = logging.getLogger(__name__)
 

@@ -1,0 +1,1 @@
+"""The gateway as one process: routes, page and MCP together, behind one socket."""
