@@ -9,6 +9,7 @@ import pytest
 from pegboard.cli.main import cli
 from pegboard.config.loading import env_name, known_settings
 from pegboard.errors import EXIT_CODES, EXIT_INTERRUPTED
+from pegboard.store.queries import migrations
 
 ROOT = Path(__file__).parent.parent
 COMMANDS = (ROOT / "docs" / "reference" / "commands.md").read_text("utf-8")
@@ -108,3 +109,14 @@ def test_every_page_is_in_the_index():
     for page in (ROOT / "docs").rglob("*.md"):
         name = page.relative_to(ROOT / "docs").as_posix()
         assert name == "README.md" or name.startswith("decisions/") or f"]({name})" in index, name
+
+
+def test_the_schemas_in_transcripts_are_those_of_this_pegboard():
+    """Which number is of which database, the page and the line say."""
+    files, servers = (str(len(migrations(each))) for each in ("sqlite", "postgres"))
+    operate = (ROOT / "docs" / "operate.md").read_text("utf-8")
+    postgres = (ROOT / "docs" / "how-to" / "postgres.md").read_text("utf-8")
+    assert set(re.findall(r"^schema (\d+),", operate, re.MULTILINE)) == {files}
+    assert re.findall(r"this Pegboard knows (\d+)", operate) == [files]
+    shown = re.findall(r"schema +(\d+)(?: of (\d+)|, the newest)", postgres)
+    assert shown == [(servers, servers), (servers, "")]
