@@ -69,8 +69,8 @@ class Pair(NamedTuple):
 
 
 @contextmanager
-def replicated() -> Iterator[Pair]:
-    """A primary with a board of a few thousand items, and a replica that has replayed it."""
+def replicated(items: int = ITEMS) -> Iterator[Pair]:
+    """A primary with a board of so many items, and a replica that has replayed it."""
     primary = TrialPostgres(QUICK | {"synchronous_commit": "on"})
     replica = TrialPostgres(QUICK | {"hot_standby_feedback": "on"}, beside=primary)
     folder = Path(tempfile.mkdtemp(prefix="pegboard-replica-"))
@@ -80,7 +80,7 @@ def replicated() -> Iterator[Pair]:
         primary.start()
         copy(primary, replica)
         replica.start()
-        fill(pair)
+        fill(pair, items)
         wait_for_replay(pair)
         yield pair
     finally:
@@ -100,14 +100,15 @@ def copy(primary: TrialPostgres, replica: TrialPostgres) -> None:
     )  # fmt: skip
 
 
-def fill(pair: Pair) -> None:
+def fill(pair: Pair, items: int) -> None:
     write_tool(pair.folder / "tools", "studio", "paint", "Paint a portrait.")
     store = PostgresStore(pair.primary.url(), create=True)
     with Pegboard(store, SETTINGS) as board:
         board.add_folder(pair.folder / "tools")
         board.sync()
-        for first in range(0, ITEMS, BATCH):
-            store.items.put([made(n) for n in range(first, first + BATCH)], board.target)
+        for first in range(0, items, BATCH):
+            last = min(first + BATCH, items)
+            store.items.put([made(n) for n in range(first, last)], board.target)
         board.backfill()
 
 

@@ -85,10 +85,19 @@ def test_what_is_read_from_a_standby_is_remembered_for_less_than_a_second(
     assert ON_A_STANDBY < STALE_AFTER <= 1.0
 
 
-@pytest.mark.parametrize("proof", replica.PROOFS, ids=lambda proof: proof.__name__)
+*STAYING, LAST = replica.PROOFS
+"""The last one stops the primary and puts the replica in its place."""
+
+
+@pytest.mark.parametrize("proof", STAYING, ids=lambda proof: proof.__name__)
 def test_a_replica_is_what_the_document_says(pair, proof):
-    """The last one makes it a primary."""
     assert proof(pair)
+
+
+def test_a_replica_takes_over_as_the_document_says():
+    assert LAST is replica.takes_over
+    with replica.replicated(items=60) as pair:
+        assert LAST(pair)
 
 
 @pytest.fixture

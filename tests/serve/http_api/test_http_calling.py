@@ -3,6 +3,7 @@
 import base64
 import contextlib
 import json
+import os
 import socket
 from concurrent.futures import Future
 from pathlib import Path
@@ -26,6 +27,11 @@ def call(api, name, arguments=None, **more):
     return api.ask("POST", f"/tools/{name}/call", body, who=who)
 
 
+def runs(api, name):
+    """All of them, the last first: other tests of this file may have run the same tool."""
+    return api.ask("GET", f"/tools/{name}/runs?limit=100").json["runs"]
+
+
 def test_a_call_brings_back_what_the_tool_says(api):
     found = call(api, "greet", {"name": "rob"}, who="reader")
     assert found.status == 200
@@ -33,7 +39,7 @@ def test_a_call_brings_back_what_the_tool_says(api):
     assert (told["outcome"], told["text"], told["sandbox"]) == ("ok", "hello rob\n", "bubblewrap")
     assert told["content"] == [{"type": "text", "text": "hello rob\n"}]
     assert told["version"].startswith("0.0.0+")
-    [run] = api.ask("GET", "/tools/greet/runs?limit=1").json["runs"]
+    run = runs(api, "greet")[0]
     assert (run["outcome"], run["caller"]) == ("ok", "rob")
 
 
@@ -89,12 +95,12 @@ def test_files_that_a_run_made_come_along_unless_they_are_too_large(api):
 
 
 def test_what_can_destroy_something_is_asked_about_first(api):
-    before = api.ask("GET", "/tools/shred/runs").json["runs"]
+    before = runs(api, "shred")
     found = call(api, "shred", {"sheet": "a"}, who="reader")
     assert (found.status, found.code) == (409, "approval_needed")
     assert "it can destroy something" in found.json["question"]
     assert '{"sheet": "a"}' in found.json["question"]
-    assert api.ask("GET", "/tools/shred/runs").json["runs"] == before
+    assert runs(api, "shred") == before
 
 
 def test_a_yes_counts_for_exactly_the_call_that_was_asked_about(api):
@@ -179,22 +185,31 @@ def test_what_cannot_be_run_here_is_a_problem_of_the_tool_and_not_of_the_gateway
 
 def test_a_call_ends_when_whoever_made_it_goes_away(api):
     body = json.dumps({"arguments": {}}).encode()
-    before = len(api.ask("GET", "/tools/wait/runs").json["runs"])
+    before = len(runs(api, "wait"))
     with socket.create_connection(("127.0.0.1", api.port), SECONDS) as connection:
         connection.sendall(
             b"POST /tools/wait/call HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer owner\r\n"
             b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
         )
-        until(lambda: _sleeping())
-    until(lambda: len(api.ask("GET", "/tools/wait/runs").json["runs"]) > before)
-    assert api.ask("GET", "/tools/wait/runs").json["runs"][0]["outcome"] == "killed"
-    until(lambda: not _sleeping())
+        tool = until(_sleeping, "that the tool runs")
+    until(lambda: len(runs(api, "wait")) > before)
+    assert runs(api, "wait")[0]["outcome"] == "killed"
+    until(lambda: not _command(tool), "that the tool has ended")
 
 
 def _sleeping():
-    """Whether the tool runs, in whatever sandbox."""
-    found = []
-    for each in Path("/proc").glob("[0-9]*/cmdline"):
+    """The process of the tool, in whatever sandbox, below this one: others test the same."""
+    below = [os.getpid()]
+    for pid in below:
         with contextlib.suppress(OSError):
-            found.append(each.read_bytes())
-    return b"sleep\x0098765\x00" in found
+            for task in Path(f"/proc/{pid}/task").iterdir():
+                below += map(int, (task / "children").read_text().split())
+    return next((pid for pid in below if _command(pid) == b"sleep\x0098765\x00"), None)
+
+
+def _command(pid):
+    """Nothing of one that has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
