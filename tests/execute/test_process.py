@@ -5,12 +5,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from shutil import which
 
 import pytest
 from process_parts import Runs, a_job, needs_bubblewrap, seen_in_proc
 
 import pegboard.execute.process.processes
-from pegboard.execute.job import Grants, Sandboxing
+from pegboard.execute.job import Grants, Limits, Sandboxing
+from pegboard.execute.process.limiting import begun, find_ending, limited
 from pegboard.execute.process.processes import Command
 from pegboard.execute.room import MAX_ANSWER, MAX_ARTIFACTS
 from pegboard.execute.secrets import Secrets
@@ -73,9 +75,8 @@ def test_a_program_that_is_not_shown_is_unavailable(runs, tmp_path):
     program.chmod(0o755)
     command = Command((str(program),), runs.folder, {})
     ran = asyncio.run(runs.processes.run(command, a_job()))
-    # Where a shell counts the processes, it is the shell that does not find it.
-    assert ran.outcome is (Outcome.UNAVAILABLE if os.geteuid() == 0 else Outcome.FAILED)
-    assert "No such file or directory" in ran.error or "not found" in ran.error
+    assert ran.outcome is Outcome.UNAVAILABLE
+    assert ran.error == f"it cannot be started: {program}: not found in the sandbox"
 
 
 @BOTH
@@ -251,41 +252,147 @@ def test_one_that_is_cancelled_does_not_disturb_the_others(runs):
 
 
 PEGBOARD = """
-import asyncio, os, sys
+import asyncio, sys
 from pathlib import Path
 sys.path[:0] = {path!r}
 from process_parts import Runs, a_job
-from pegboard.execute.job import Sandboxing
-runs = Runs(Path({where!r}))
-job = a_job(sandboxing=Sandboxing({sandboxing!r}), seconds=1000)
+from pegboard.execute.job import Grants, Sandboxing
+runs = Runs(Path({where!r}), **{environ!r})
+grants = Grants(write=tuple(map(Path, {shared!r})))
+job = a_job(sandboxing=Sandboxing({sandboxing!r}), seconds=1000, grants=grants)
 asyncio.run(runs.processes.run(runs.command({script!r}), job))
 """
 
 
-def killed_pegboard(tmp_path: Path, sandboxing: Sandboxing, script: str) -> Runs:
-    """What is left by one that was killed while it ran a tool."""
+def killed_pegboard(
+    tmp_path: Path,
+    sandboxing: Sandboxing,
+    script: str,
+    *,
+    when: str = "scratch/*/1/output/*",
+    shared: tuple[str, ...] = (),
+    **environ: str,
+) -> Runs:
+    """What is left by one that was killed while it ran a tool, as soon as such a file was there."""
     path = [str(Path(__file__).parent), *filter(None, sys.path)]
     text = PEGBOARD.format(
-        path=path, where=str(tmp_path), sandboxing=sandboxing.value, script=script
+        path=path,
+        where=str(tmp_path),
+        sandboxing=sandboxing.value,
+        script=script,
+        shared=shared,
+        environ=environ,
     )
     process = subprocess.Popen([sys.executable, "-c", text])
-    runs = Runs(tmp_path)
     try:
-        until(lambda: bool(list(runs.scratch.glob("*/1/output/*"))))
+        until(lambda: bool(list(tmp_path.glob(when))))
     finally:
         process.kill()
         process.wait()
-    return runs
+    return Runs(tmp_path)
+
+
+def ended(runs: Runs) -> bool:
+    """Whether no process of a tool is left of one that was killed; its folders may be."""
+    return not seen_in_proc(str(runs.folder.parent).encode(), "environ")
 
 
 @BOTH
 def test_a_pegboard_that_is_killed_leaves_no_tool_running(tmp_path, sandboxing):
     runs = killed_pegboard(tmp_path, sandboxing, "echo > here; exec sleep 1000")
-    until(lambda: not seen_in_proc(str(runs.scratch).encode(), "environ"))
+    until(lambda: ended(runs))
     assert runs.left()
     runs.said("true")
     assert not runs.left()
     runs.processes.close()
+
+
+SLOW_TO_ARM = r"""
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int prctl(int option, ...)
+{
+    unsigned long given[4];
+    va_list more;
+    va_start(more, option);
+    for (int at = 0; at < 4; at++)
+        given[at] = va_arg(more, unsigned long);
+    va_end(more);
+    if (option == PR_SET_PDEATHSIG && getpid() == 1 && access(PLACE, W_OK) == 0) {
+        close(open(PLACE "/late", O_CREAT | O_WRONLY, 0600));
+        while (access(PLACE "/go", F_OK) != 0)
+            usleep(1000);
+    }
+    return syscall(SYS_prctl, option, given[0], given[1], given[2], given[3]);
+}
+"""
+"""The first process of a sandbox ties its life to ours only when there is a file `go`."""
+
+
+@pytest.mark.skipif(not which("cc"), reason="there is no compiler")
+def test_a_pegboard_that_is_killed_before_the_sandbox_watches_it_leaves_no_tool_running(tmp_path):
+    """Bubblewrap starts the tool first: on a busy machine, the tool may be well on its way."""
+    place, library, folder = tmp_path / "place", tmp_path / "slow.so", tmp_path / "bin"
+    place.mkdir()
+    folder.mkdir()
+    compiled = ["cc", "-shared", "-fPIC", f'-DPLACE="{place}"', "-x", "c", "-", "-o", str(library)]
+    subprocess.run(compiled, input=SLOW_TO_ARM, text=True, check=True)
+    bwrap = folder / "bwrap"
+    bwrap.write_text(f'#!/bin/sh\nLD_PRELOAD={library} exec {which("bwrap")} "$@"\n')
+    bwrap.chmod(0o755)
+    try:
+        runs = killed_pegboard(
+            tmp_path,
+            Sandboxing.REQUIRE,
+            "echo > here; exec sleep 1000",
+            when="place/late",
+            shared=(str(place),),
+            PATH=f"{folder}:{os.environ['PATH']}",
+        )
+    finally:
+        (place / "go").touch()
+    until(lambda: ended(runs))
+    runs.processes.close()
+
+
+@pytest.mark.skipif(not find_ending(os.environ["PATH"]), reason="there is no setpriv")
+def test_what_is_started_by_another_than_us_does_not_begin(tmp_path):
+    """So it looks to a process whose Pegboard was killed before the two were tied together."""
+    made = tmp_path / "made"
+    argv = limited(("/bin/touch", str(made)), Limits(), ending=find_ending(os.environ["PATH"]))
+    assert subprocess.run(["/bin/sh", "-c", '"$@"; exit $?', "sh", *argv]).returncode == 1
+    assert not made.exists()
+    assert subprocess.run(argv).returncode == 0
+    assert made.exists()
+
+
+def test_what_nobody_listens_to_does_not_begin(tmp_path):
+    """In a sandbox, where processes outside of it cannot be seen."""
+    made = tmp_path / "made"
+    bare = ("bwrap", "--unshare-pid", "--bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--")
+    argv = [*bare, *begun(("/bin/touch", str(made)), Limits())]
+    listening, told = os.pipe()
+    with os.fdopen(listening, "rb") as heard, os.fdopen(told, "wb") as saying:
+        assert subprocess.run(argv, stdin=saying).returncode == 0
+        saying.close()
+        assert heard.read() == b"began\n"
+    assert made.exists()
+    made.unlink()
+    listening, told = os.pipe()
+    os.close(listening)
+    with os.fdopen(told, "wb") as saying:
+        assert subprocess.run(argv, stdin=saying).returncode != 0
+    assert not made.exists()
+
+
+@BOTH
+def test_nothing_can_be_read_or_said_where_input_would_be(runs, sandboxing):
+    said = runs.said("readlink /proc/self/fd/0; wc -c; ls /proc/self/fd", sandboxing=sandboxing)
+    assert said.split() == ["/dev/null", "0", "0", "1", "2", "3"]  # the last is what ls reads
 
 
 @BOTH

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pegboard.execute.job import Limits
 from pegboard.execute.process.groups import Group
-from pegboard.execute.process.limiting import counted, limited
+from pegboard.execute.process.limiting import BEGAN, begun, limited
 from pegboard.execute.process.marks import MARK
 from pegboard.execute.process.running import Running
 from pegboard.execute.process.sandbox import Bubblewrap, View, arguments
@@ -21,14 +21,14 @@ class Launched(NamedTuple):
     running: Running
     confined: Confined
     status: int | None = None
-    """By which bubblewrap tells what became of the command."""
+    """On which a command in a sandbox says that it began."""
 
     def began(self) -> bool:
-        """Whether the command was started: bubblewrap tells its exit code only then. Once."""
+        """Whether the command was started. Asked once."""
         if self.status is None:
             return True
         try:
-            return b"exit-code" in os.read(self.status, _TOLD)
+            return BEGAN.encode() in os.read(self.status, _TOLD)
         except BlockingIOError:
             return False
 
@@ -44,10 +44,10 @@ class Held(NamedTuple):
     limits: Limits
     group: Group | None
 
-    def limited(self, argv: Sequence[str]) -> list[str]:
+    def limited(self, argv: Sequence[str], ending: str = "") -> list[str]:
         entrances = self.group.entrances if self.group else ()
         memory = self.group is None or not self.group.limits_memory
-        return limited(argv, self.limits, entrances=entrances, memory=memory)
+        return limited(argv, self.limits, entrances=entrances, memory=memory, ending=ending)
 
 
 def launch_confined(
@@ -62,26 +62,27 @@ def launch_confined(
     if any("\0" in word for word in words):
         raise ValueError("a path or a variable of its environment holds a zero byte")
     status, told = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-    given = [told]
+    given: list[int] = []
     try:
         given.append(_in_memory("\0".join(words).encode("utf-8", "surrogateescape")))
-        options = ["--json-status-fd", str(told), "--args", str(given[-1])]
+        options = ["--args", str(given[-1])]
         if syscalls:
             given.append(_in_memory(syscalls))
             options += ["--seccomp", str(given[-1])]
         running = Running(
-            held.limited([bubblewrap.path, *options, "--", *counted(argv, held.limits)]),
+            held.limited([bubblewrap.path, *options, "--", *begun(argv, held.limits)]),
             {MARK: held.private.run},
             limits=held.limits,
             folder=held.private.path,
             group=held.group,
+            stdin=told,
             pass_fds=given,
         )
     except (OSError, ValueError):
         os.close(status)
         raise
     finally:
-        for each in given:
+        for each in (told, *given):
             os.close(each)
     return Launched(running, Confined.BUBBLEWRAP, status)
 
@@ -89,10 +90,8 @@ def launch_confined(
 def launch_freely(
     argv: Sequence[str], environment: Mapping[str, str], folder: Path, held: Held, ending: str
 ) -> Launched:
-    """`ending` is the path of a program by which it ends with us, if there is one."""
-    command = [ending, "--pdeathsig", "KILL", "--", *argv] if ending else argv
     running = Running(
-        held.limited(command),
+        held.limited(argv, ending),
         environment,
         limits=held.limits,
         folder=held.private.path,

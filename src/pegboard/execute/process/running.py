@@ -38,6 +38,7 @@ class Running:
         folder: Path,
         group: Group | None = None,
         cwd: Path | None = None,
+        stdin: int = subprocess.DEVNULL,
         pass_fds: Sequence[int] = (),
     ) -> None:
         """Started at once, from the thread of the event loop: with that thread, it would end."""
@@ -56,7 +57,7 @@ class Running:
             env=environment,
             cwd=cwd,
             pass_fds=pass_fds,
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
