@@ -21,7 +21,7 @@ def main() -> None:
         if name in found:
             fill(HERE / "README.md", name, [commit(found[name]), "", *lines(found[name])])
     if "context_cost" in found:
-        page = HERE.parent / "docs" / "how-to" / "mcp.md"
+        page = HERE.parent / "docs" / "explanation" / "agents.md"
         fill(page, "context_cost", ["", *context_rows(found["context_cost"]), ""])
     if "postgres_scale" in found:
         page = HERE.parent / "docs" / "explanation" / "scale.md"

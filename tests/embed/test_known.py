@@ -49,7 +49,7 @@ def test_an_unknown_model_is_none():
 
 
 def test_the_table_in_the_documents_is_this_one():
-    page = (Path(__file__).parents[2] / "docs" / "how-to" / "models.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "models.md").read_text("utf-8")
     rows = [line for line in page.splitlines() if line.startswith("| `") and line.count("|") >= 8]
     shown = [row.replace("\\|", "/").split(" | ") for row in rows]
     assert [(row[0], row[1], row[2]) for row in shown] == [

@@ -1,6 +1,6 @@
 """An operation of an OpenAPI document and its arguments, made into a request.
 
-`docs/how-to/openapi.md` says what is stored with an operation; this undoes it.
+`docs/reference/openapi.md` says what is stored with an operation; this undoes it.
 """
 
 import re

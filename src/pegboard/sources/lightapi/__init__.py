@@ -1,1 +1,1 @@
-"""LightAPI descriptions, version 0.1.0 of their specification (docs/how-to/lightapi.md)."""
+"""LightAPI descriptions, version 0.1.0 of their specification (docs/reference/lightapi.md)."""
