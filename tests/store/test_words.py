@@ -153,6 +153,25 @@ def test_a_filter_reaches_beyond_the_first_that_were_taken(store, first_few):
     assert store.index.keyword_scores(asked, [key]) == {key: pytest.approx(found.hits[0].score)}
 
 
+def test_what_scores_the_same_is_in_the_order_of_ids_whatever_its_words_are_added_up_in(
+    store, first_few
+):
+    """A sum of fractions in another order may be another in its last digit."""
+    asked = ("ant", "bee", "cat", "dog", "eel")
+    better = [make_item(f"b{n}", description=" ".join(2 * asked)) for n in range(20)]
+    rare = [make_item(f"r{n}", description=" ".join(asked[: 1 + n % 4])) for n in range(20)]
+    orders = list(itertools.permutations(asked))
+    random.Random(7).shuffle(orders)
+    alike = [
+        bare(f"box:{n:03}", category="box", description=" ".join(words))
+        for n, words in enumerate(orders)
+    ]
+    store.items.put([*better, *rare, *alike[::-1], *filler(500)], None)
+    found = store.index.keyword(WordQuery(asked, asked), Filters(categories=("box",)), 200).hits
+    assert {round(hit.score, 6) for hit in found} == {round(found[0].score, 6)}
+    assert [hit.id for hit in found] == [item.id for item in alike]
+
+
 def test_whether_all_that_have_a_term_were_seen_is_told(store, first_few):
     asked = WordQuery(("letter",), ("letter",))
     store.items.put([make_item(f"letter{n}", description="Letter.") for n in range(4)], None)

@@ -84,7 +84,7 @@ class Words:
             some = {key: score for key, _, score, _ in ranked[start : start + looked_at]}
             ids = self._seen(list(some), filters)
             found += [(key, ids[key], score) for key, score in some.items() if key in ids]
-        return sorted(found, key=lambda row: (-round(row[2], DIGITS), row[1], row[0]))[:limit]
+        return sorted(found, key=lambda row: (-row[2], row[1], row[0]))[:limit]
 
     def among(self, keys: Sequence[int], filters: Params) -> frozenset[int]:
         return frozenset(self._seen(keys, filters))

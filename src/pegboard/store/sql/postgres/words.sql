@@ -2,10 +2,12 @@
 -- BM25 as FTS5 of SQLite has it: k1 1.2, b 0.75, fields weighted. A weight comes with the factor k1 + 1 in it,
 -- and `tilt` is k1 * b / average length. From the terms alone; only the first are then looked at for the filters.
 -- Where items are looked for by some terms and scored by all, what the others add to the score comes with it.
+-- Rounded before it is sorted by: the terms of two items may be added up in another order, and what scores the
+-- same goes by its id.
 WITH asked AS (SELECT * FROM unnest(%(terms)s::text[], %(weights)s::float8[]) AS t (term, weight)),
 matched AS MATERIALIZED (
-  SELECT p.item_key, sum(a.weight * p.frequency
-    / (p.frequency + 0.3 + p.length * %(tilt)s::float8)) AS score
+  SELECT p.item_key, round(sum(a.weight * p.frequency
+    / (p.frequency + 0.3 + p.length * %(tilt)s::float8)) * 1e9) / 1e9 AS score
   FROM asked a JOIN item_terms p ON p.term = a.term
   GROUP BY p.item_key HAVING count(*) >= %(least)s
   ORDER BY score DESC, p.item_key LIMIT %(limit)s),
@@ -26,8 +28,8 @@ ORDER BY p.place;
 -- name: ranked_within
 -- The same for what filters leave, when too few of the first are among it.
 WITH asked AS (SELECT * FROM unnest(%(terms)s::text[], %(weights)s::float8[]) AS t (term, weight))
-SELECT i.key, i.id, sum(a.weight * p.frequency
-  / (p.frequency + 0.3 + p.length * %(tilt)s::float8)) AS score
+SELECT i.key, i.id, round(sum(a.weight * p.frequency
+  / (p.frequency + 0.3 + p.length * %(tilt)s::float8)) * 1e9) / 1e9 AS score
 FROM asked a JOIN item_terms p ON p.term = a.term JOIN items i ON i.key = p.item_key
 WHERE (%(namespaces)s::text[] IS NULL OR p.namespace = ANY(%(namespaces)s::text[]))
   -- include: filters
