@@ -1,6 +1,7 @@
 import threading
 import time
 from collections import Counter
+from contextlib import contextmanager
 
 import pytest
 
@@ -66,6 +67,25 @@ def test_a_task_whose_lease_ran_out_is_claimed_again_and_the_attempt_counted(sto
     assert again == first._replace(attempts=2)
     assert claim(store, embedder, "third") == []
     assert store.tasks.owners() == ["alive"]
+
+
+def test_a_lease_begins_when_the_task_is_had_and_not_while_others_write(
+    sqlite_store, embedder, monkeypatch
+):
+    put(sqlite_store, embedder, "one")
+    write, clock = sqlite_store.database.write, [time.time()]
+
+    @contextmanager
+    def after_others():
+        clock[0] += 2 * LEASE  # so long it waits for the lock
+        with write() as tx:
+            yield tx
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sqlite_store.database, "write", after_others)
+        patched.setattr(time, "time", lambda: clock[0])
+        assert len(claim(sqlite_store, embedder, "slow")) == 1
+        assert claim(sqlite_store, embedder, "quick") == []
 
 
 def test_two_owners_at_once_never_get_the_same_task(store, embedder):

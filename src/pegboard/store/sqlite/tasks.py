@@ -83,17 +83,12 @@ class SqliteTasks(ReadTasks):
         fingerprint = known_fingerprint(self._db, target)
         if fingerprint is None:
             return []
-        now = time.time()
-        params: dict[str, Value] = {
-            "fingerprint": fingerprint,
-            "owner": owner,
-            "limit": limit,
-            "lease_until": now + lease,
-            "now": now,
-        }
-        if not self._db.rows(SQL["due"], params):
+        params: dict[str, Value] = {"fingerprint": fingerprint, "owner": owner, "limit": limit}
+        if not self._db.rows(SQL["due"], {**params, "now": time.time()}):
             return []  # without waiting for the write lock
         with self._db.write() as tx:
+            now = time.time()  # a lease that began while others wrote could be over by now
+            params |= {"now": now, "lease_until": now + lease}
             rows = list(tx.execute(SQL["claim_again"], params)) if tried_first else []
             rows = rows or self._claim_in_turn(tx, params, limit)
             return [Task(*row) for row in rows or tx.execute(SQL["claim_again"], params)]
