@@ -1,4 +1,5 @@
 import json
+import re
 
 import jsonschema
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from making import clean_text, make_file
 from pegboard.cli.main import cli
+from pegboard.formats import semver
 from pegboard.gate.admission import Limits, admit
 from pegboard.gate.tool_schema import schema_text
 from pegboard.model.content import Access, Link, Permission, Resource
@@ -84,6 +86,19 @@ def test_defaults_of_the_executor_are_filled_in():
     assert api.executor == {"method": "GET", "url": "https://example.com/{id}"}
     mcp = tool(manifest(tool_type="mcp", executor_config=CONFIGS["mcp"]))
     assert mcp.executor == {"server": "github", "tool": "create_issue"}
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        *("1.2.3", "0.0.0", "1.2.3-rc.1", "1.2.3-0a+b.01", f"{'9' * 18}.0.0"),
+        *("01.2.3", "1.2", "1.2.3-01", "1.2.3-a..b", "1.2.3-", "1.2.3+", "v1.2.3"),
+        f"{'9' * 19}.0.0",
+    ],
+)
+def test_the_schema_takes_the_versions_that_the_gate_takes(number):
+    pattern = SCHEMA["properties"]["version"]["pattern"]
+    assert bool(re.search(pattern, number)) == (semver.parse(number) is not None)
 
 
 def test_every_key_of_the_schema_arrives_somewhere():

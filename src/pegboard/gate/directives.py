@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from pegboard.formats import semver
 from pegboard.gate.directive_inputs import input_schema, read_inputs
 from pegboard.gate.directive_links import links_of
 from pegboard.gate.directive_permissions import read_permissions
@@ -10,7 +11,6 @@ from pegboard.gate.documents import read_text, settle_category, words
 from pegboard.gate.excerpts import first_paragraph, without_comments
 from pegboard.gate.limits import Limits
 from pegboard.gate.refusal import Refused, shown
-from pegboard.gate.versions import SEMANTIC
 from pegboard.model.items import Candidate, Kind
 
 _PLAIN = ("description", "category", "author")
@@ -80,7 +80,7 @@ def _name(root: Element, candidate: Candidate) -> str:
 
 def _version(root: Element) -> str:
     version = root.attributes.get("version", "")
-    if not SEMANTIC.fullmatch(version):
+    if semver.parse(version) is None:
         told = f"has the version {shown(version)}" if version else "has no version"
         raise Refused("bad_version", f'line {root.line}: it {told}; write version="1.0.0"')
     return version

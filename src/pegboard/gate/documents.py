@@ -4,11 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from pegboard.formats import strict_yaml
+from pegboard.formats import semver, strict_yaml
 from pegboard.gate.characters import first_forbidden
 from pegboard.gate.limits import Limits
 from pegboard.gate.refusal import Refused, shown
-from pegboard.gate.versions import SEMANTIC
 from pegboard.model.content import Json
 from pegboard.model.items import Candidate
 
@@ -109,7 +108,7 @@ def semantic(found: object) -> str | None:
         return None
     text = str(found) if isinstance(found, int) and not isinstance(found, bool) else found
     for number in (text, f"{text}.0", f"{text}.0.0") if isinstance(text, str) else ():
-        if SEMANTIC.fullmatch(number):
+        if semver.parse(number):
             return number
     quotes = ", in quotes" if isinstance(found, float) else ""
     raise Refused("bad_version", f"version is {shown(found)}; write it as 1.2.3{quotes}")

@@ -2,14 +2,12 @@
 
 import hashlib
 import json
-import re
 from collections.abc import Sequence
 
+from pegboard.formats import semver
 from pegboard.gate.fields import Fields
 from pegboard.gate.refusal import Refused, shown
 from pegboard.model.content import ItemFile, Version
-
-SEMANTIC = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 
 UNNUMBERED = "0.0.0+"
 """How the number of a version begins that is named after its content."""
@@ -35,7 +33,7 @@ def read_version(fields: Fields, files: tuple[ItemFile, ...]) -> Version | None:
             digest.update(b"x")
     content_hash = digest.hexdigest()
     number = fields.text("version", 100) or f"{UNNUMBERED}{content_hash[:12]}"
-    if not SEMANTIC.fullmatch(number):
+    if semver.parse(number) is None:
         raise Refused("bad_version", f"version {shown(number)} is not semantic: 1.2.3")
     return Version(
         version=number,

@@ -1,15 +1,16 @@
 """What a version of a Kiwi database is called on a board, where every number is semantic.
 
-A number that is semantic stays. One that lacks parts gets zeros for them, and a leading v goes.
-What is no number becomes a mark on 0.0.0; what another version is called already gets a mark too.
+A number that is semantic stays. One that lacks parts gets zeros for them; a v before it goes, and
+so do zeros before one of its parts. What is no number becomes a mark on 0.0.0; what another version
+is called already gets a mark too.
 """
 
 import itertools
 import re
 from collections.abc import Iterator, Sequence
 
-LONGEST = 100
-"""Characters that the gate lets a number have."""
+from pegboard.formats import semver
+
 SHOWN = 40
 """Characters of the old text that its mark has at most."""
 _NUMBER = re.compile(
@@ -45,10 +46,10 @@ def _numbers(old: str) -> Iterator[str]:
 
 
 def _completed(old: str) -> str | None:
-    """With all three parts, if it is a number and not too long."""
+    """With all three parts and no zeros before them, if it is a number then."""
     found = _NUMBER.fullmatch(old)
     if found is None:
         return None
-    first, second, third, rest = found.groups()
-    number = f"{first}.{second or 0}.{third or 0}{rest}"
-    return number if len(number) <= LONGEST else None
+    *parts, rest = found.groups()
+    number = ".".join((part or "0").lstrip("0") or "0" for part in parts) + rest
+    return number if semver.parse(number) else None
