@@ -29,4 +29,4 @@ do
 done
 
 printf '\nThe board is demo/%s. Ask it something yourself:\n' "$board"
-printf '  .venv/bin/pegboard search "..." --board demo/%s\n' "$board"
+printf '  . .venv/bin/activate\n  export PEGBOARD_BOARD=$PWD/demo/%s\n  pegboard search "..."\n' "$board"
