@@ -281,6 +281,27 @@ def test_what_failed_is_tried_again_by_those_who_may_decide(failed):
 EVERYONE = Caller("eve", ("a", "b"))
 
 
+def test_whether_many_items_may_be_changed_is_asked_of_the_board_at_once(store, monkeypatch):
+    store.items.put([make_item(f"t{n}", namespace="a", author="alice") for n in range(20)], TARGET)
+    view, read = store.seen_by(ALICE), list[str]()
+    for name in ("rows", "records"):
+        ask = getattr(type(store.database), name)
+
+        def counted(database, sql, *given, ask=ask, **named):
+            read.append(sql)
+            return ask(database, sql, *given, **named)
+
+        monkeypatch.setattr(type(store.database), name, counted)
+    entries = view.items.page(0, 20)
+    costs = []
+    for some in (entries[:1], entries):
+        read.clear()
+        view.items.approve(some, TARGET)
+        view.tasks.enqueue(TARGET, [(each.key, each.content_hash, "text") for each in some])
+        costs.append(len(read))
+    assert len(entries) == 20 and costs[0] == costs[1]
+
+
 def test_vectors_are_made_anew_by_those_who_may_decide(board):
     refusal(board.seen_by(AMOS).refresh, "weigh_parcel")
     assert board.seen_by(AMOS).refresh(None) == 0

@@ -57,22 +57,23 @@ class Rights(NamedTuple):
 
         In the same words for what he may not change, may not see, or is not there.
         """
+        seen = self.seen.index.entries([entry.key for entry in entries])
         for entry in entries:
-            if not self._may_decide(entry):
-                item = entry.item
-                raise NotAllowed(
-                    f"{item.id} in namespace {item.namespace!r} is not yours to change",
-                    "its author can, and whoever is admin of the namespace",
-                )
+            if (found := seen.get(entry.key)) is None or _name(found) != _name(entry):
+                raise _not_yours(entry)
+            self._check_decides(found)
 
-    def _may_decide(self, entry: Entry) -> bool:
-        item = entry.item
-        found = self.seen.items.get(item.id, item.namespace, files=False)
-        return (
-            found is not None
-            and found.key == entry.key
-            and self.caller.may_decide(found.item.namespace, found.item.author)
-        )
+    def check_keys(self, keys: Sequence[int]) -> None:
+        """The same for items of which only their keys are known."""
+        seen = self.seen.index.entries(keys)
+        if len(seen) < len(set(keys)):
+            raise of_the_whole("embed what is somebody else's")
+        for entry in seen.values():
+            self._check_decides(entry)
+
+    def _check_decides(self, entry: Entry) -> None:
+        if not self.caller.may_decide(entry.item.namespace, entry.item.author):
+            raise _not_yours(entry)
 
     def check_admin(self, namespace: str, what: str) -> None:
         """What no member decides alone."""
@@ -127,6 +128,18 @@ class Rights(NamedTuple):
             return False
         found = self.whole.items.get(item_id, namespace, files=False)
         return found is not None and found.item.visibility is Visibility.UNLISTED
+
+
+def _name(entry: Entry) -> tuple[str, str]:
+    return entry.item.id, entry.item.namespace
+
+
+def _not_yours(entry: Entry) -> NotAllowed:
+    item_id, namespace = _name(entry)
+    return NotAllowed(
+        f"{item_id} in namespace {namespace!r} is not yours to change",
+        "its author can, and whoever is admin of the namespace",
+    )
 
 
 def _not_in_the_name_of(item: Item) -> NotAllowed:

@@ -16,21 +16,15 @@ class SeenTasks:
         self._whole = rights.whole.tasks
 
     def enqueue(self, target: Fingerprint, texts: Sequence[tuple[int, str, str]]) -> int:
-        self._check([key for key, _, _ in texts])
+        self._rights.check_keys([key for key, _, _ in texts])
         return self._whole.enqueue(target, texts)
 
     def revive(self, item_key: int | None) -> int:
         """Of all, those that are the caller's to change."""
         if item_key is not None:
-            self._check([item_key])
+            self._rights.check_keys([item_key])
             return self._whole.revive(item_key)
         return sum(self._whole.revive(entry.key) for entry in self._own_failures())
-
-    def _check(self, keys: Sequence[int]) -> None:
-        entries = self._rights.seen.index.entries(keys)
-        if len(entries) < len(set(keys)):
-            raise of_the_whole("embed what is somebody else's")
-        self._rights.check(list(entries.values()))
 
     def _own_failures(self) -> Iterator[Entry]:
         after, decides = 0, self._rights.caller.may_decide
