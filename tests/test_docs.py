@@ -60,6 +60,30 @@ def test_every_setting_is_documented_with_its_default_and_variable():
         assert f"| `{key}` | `{shown}` | `{env_name(key)}` |" in SETTINGS
 
 
+def meaning(kind, metadata):
+    """As the page has to say it, but for where more is told."""
+    if choices := metadata.get("choices"):
+        return f"{metadata['about']}; " + " \\| ".join(f"`{each}`" for each in choices)
+    bounds = [
+        f"{word} {metadata[name]:g}" if kind is float else f"{word} {metadata[name]}"
+        for word, name in (("at least", "least"), ("at most", "most"))
+        if name in metadata
+    ]
+    return "; ".join([metadata["about"], *([", ".join(bounds)] if bounds else [])])
+
+
+def test_every_setting_is_told_in_the_words_of_the_code_with_its_bounds():
+    rows = re.findall(
+        r"^\| `([a-z0-9_.]+)` \|.*?\| `PEGBOARD_\w+` \| (.*) \|$", SETTINGS, re.MULTILINE
+    )
+    told = {key: re.sub(r"; see \[[^]]*\]\([^)]*\)", "", text) for key, text in rows}
+    assert told == {key: meaning(kind, metadata) for key, kind, metadata, _ in known_settings()}
+
+
+def test_no_setting_points_at_a_file_that_an_installation_lacks():
+    assert [key for key, _, metadata, _ in known_settings() if ".md" in metadata["about"]] == []
+
+
 def test_the_settings_page_documents_nothing_else():
     documented = re.findall(r"^\| `([a-z0-9_.]+)` \|", SETTINGS, re.MULTILINE)
     assert documented == [key for key, *_ in known_settings()]

@@ -90,7 +90,7 @@ class SearchSettings:
     boost_semantic_weight: float = setting(
         0.01, "what a semantic weight of 2 gains; 0 switches it off", least=0.0, most=0.02
     )
-    tier: str = setting("local", "which tiers are searched; see tiers.md", choices=TIERS)
+    tier: str = setting("local", "which tiers are searched", choices=TIERS)
     tier_seconds: float = setting(
         2.0, "how long tiers beside the local one are waited for", least=0.1, most=60.0
     )
@@ -113,7 +113,7 @@ class TrustSettings:
     )
     signatures_project: str = setting(
         "off",
-        "whether items must be signed on a project's board; see signatures.md",
+        "whether items must be signed on a project's board",
         choices=SIGNATURES,
         personal=True,
     )
@@ -135,7 +135,7 @@ class TrustSettings:
 class RunSettings:
     sandbox: str = setting(
         "prefer",
-        "whether python and bash tools must have a sandbox; see running.md",
+        "whether python and bash tools must have a sandbox",
         choices=("require", "prefer", "off"),
         personal=True,
     )
@@ -279,15 +279,13 @@ class RegistrySettings:
 class PublishSettings:
     eval: str = setting(
         "",
-        "folder with a queries.jsonl, to see whose queries a new item would take; see measuring.md",
+        "folder with a queries.jsonl, to see whose queries a new item would take",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class BlobSettings:
-    place: str = setting(
-        "", "where files of 64 KB and more go: a folder, or s3://bucket/prefix; see files.md"
-    )
+    place: str = setting("", "where files of 64 KB and more go: a folder, or s3://bucket/prefix")
     endpoint: str = setting("", "address of a bucket that is not at AWS")
     region: str = setting("", "region of the bucket; empty takes AWS_REGION or us-east-1")
     access_key: str = setting(
