@@ -204,6 +204,26 @@ def test_one_of_many_equals_is_lifted_whatever_the_limit():
     store.close()
 
 
+def test_where_no_item_has_all_words_the_best_is_found_however_few_are_looked_for():
+    """The rarest word leads then, and the others decide between what it leads to."""
+    store = in_memory()
+    said = [("send", "send город", "forecast"), ("send_forecast", "", ""), ("send", "邮件", "")]
+    said += [("send", "send forecast", ""), ("send", "邮件 город", ""), ("send", "", "forecast")]
+    shelf = [
+        make_item(name, id=ItemId(f"mcptools:{n:02}"), description=description, body=body)
+        for n, (name, description, body) in enumerate(said)
+    ]
+    hang(store, EMBEDDER, *shelf)
+    with narrowed(3, (3, 1)):
+        store.items.take_census()
+        query = "send город foecast 邮件"
+        many = ranking(store, query, Mode.FUZZY)
+        few = ranking(store, query, Mode.FUZZY, limit=2, depth=2)
+    store.close()
+    assert many[0][0] == ("public", "mcptools:00")
+    assert few == many[:2]
+
+
 QUERIES = ["send a letter", "zebra", "leter", "forecast for the office", "stamp issue file", "邮件"]
 
 
@@ -241,6 +261,7 @@ print(json.dumps([[(hit.id, hit.score) for hit in answer.hits] for answer in ans
 """
 
 
+@pytest.mark.program
 def test_every_process_ranks_alike(board):
     path = str(board.database.path)
     said = [

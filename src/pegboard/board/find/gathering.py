@@ -204,15 +204,17 @@ class Gathering:
         return legs
 
     def _keyword(self, wanted: WordQuery) -> WordHits:
-        """More than the depth where the first look is only by the most telling terms."""
-        index = self.store.index
-        enough = LOOKED_AT * 5 if self.alone else LOOKED_AT
-        limit = self.depth if wanted.lead == wanted.terms else max(self.depth, enough)
-        found = index.keyword(wanted, self.filters, limit)
+        found = self._looked_up(wanted)
         if wanted.every and not found.first:
             rarest = min(wanted.lead, key=lambda term: self.frequencies.get(term, 0))
-            return index.keyword(wanted._replace(lead=(rarest,), every=False), self.filters, limit)
+            return self._looked_up(wanted._replace(lead=(rarest,), every=False))
         return found
+
+    def _looked_up(self, wanted: WordQuery) -> WordHits:
+        """More than the depth where the first look is only by the most telling terms."""
+        enough = LOOKED_AT * 5 if self.alone else LOOKED_AT
+        limit = self.depth if wanted.lead == wanted.terms else max(self.depth, enough)
+        return self.store.index.keyword(wanted, self.filters, limit)
 
     def _readings(self) -> dict[str, tuple[str, ...]]:
         """What each word that the board does not know may have been meant to be."""
