@@ -135,12 +135,15 @@ def layer_of(name: str) -> str:
     return name.split(".")[1] if "." in name else ROOT
 
 
-def imports_of(module: Module, known: frozenset[str]) -> Iterator[Import]:
+@cache
+def imports_of(module: Module, known: frozenset[str]) -> list[Import]:
     """Every import of our own modules, wherever and in whatever way it is written."""
-    for node, hidden in _walk(module.tree, hidden=False):
-        for target in _targets(node, module, known):
-            if target == PACKAGE or target.startswith(f"{PACKAGE}."):
-                yield Import(target, node.lineno, hidden)
+    return [
+        Import(target, node.lineno, hidden)
+        for node, hidden in _walk(module.tree, hidden=False)
+        for target in _targets(node, module, known)
+        if target == PACKAGE or target.startswith(f"{PACKAGE}.")
+    ]
 
 
 def _walk(node: ast.AST, *, hidden: bool) -> Iterator[tuple[ast.stmt | ast.expr, bool]]:
@@ -408,13 +411,14 @@ class Queries(NamedTuple):
 
 def queries(house: Path) -> list[Queries]:
     modules = [module for module in read(house) if layer_of(module.name) == "store"]
+    loads = [(module, each) for module in modules for each in _loads(module.tree)]
     found = []
     files = [f for f in (house / "store" / "sql").rglob("*.sql") if f.parent.name != "migrations"]
     parts = [f for f in files if not _QUERY_NAME.search(f.read_text("utf-8"))]
     for file in sorted(set(files) - set(parts)):
         topic = (file.parent.name, file.stem)
         loaded = (topic, ("", file.stem))
-        users = [(m, name) for m in modules for name, loads in _loads(m.tree) if loads in loaded]
+        users = [(module, name) for module, (name, what) in loads if what in loaded]
         found.append(Queries(file, _QUERY_NAME.findall(file.read_text("utf-8")), users))
     return found
 

@@ -137,6 +137,7 @@ def _range(draw: random.Random) -> str:
     return " || ".join(" ".join(each) for each in comparators)
 
 
+@pytest.mark.program
 def test_ranges_are_read_as_npm_reads_them():
     draw = random.Random(9)
     asked = [(_version(draw), _range(draw)) for _ in range(20_000)]

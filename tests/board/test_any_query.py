@@ -119,19 +119,19 @@ def answered(store, text, mode):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_no_query_upsets_the_match_of_its_words(store, seed):
-    for text in queries(seed, ALL // 4, most=2):
+def test_no_query_upsets_the_match_of_its_words(store, seed, share):
+    for text in queries(seed, int(share * ALL / 4), most=2):
         match(store, text)
 
 
-def test_no_query_upsets_the_search_by_words(store):
-    for text in queries("words", BY_WORDS):
+def test_no_query_upsets_the_search_by_words(store, share):
+    for text in queries("words", int(share * BY_WORDS)):
         look(store, text)
 
 
 @pytest.mark.parametrize("mode", Mode)
-def test_no_query_upsets_the_whole_search(store, mode):
-    for text in queries(mode, WHOLE // len(Mode), most=20):
+def test_no_query_upsets_the_whole_search(store, mode, share):
+    for text in queries(mode, int(share * WHOLE / len(Mode)), most=20):
         answered(store, text, mode)
 
 

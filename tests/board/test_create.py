@@ -52,6 +52,7 @@ def test_a_tool_hangs_at_once_unsigned_and_marked(board):
     assert board.check() == []
 
 
+@pytest.mark.program
 def test_a_caller_with_bounds_makes_and_sees_only_what_is_within_them(board):
     make(board)
     board.call(ID, {"sheet": "a"})
@@ -195,6 +196,7 @@ def test_a_near_duplicate_is_told_of_the_one_that_is_there(board):
     assert other.state == "created"
 
 
+@pytest.mark.program
 def test_a_tool_is_tried_before_it_is_kept(board):
     failed = make(board, "def run(sheet):\n    raise ValueError(sheet)\n", try_with={"sheet": "a"})
     assert (failed.state, failed.trial.outcome) == ("failed", "failed")
@@ -206,6 +208,7 @@ def test_a_tool_is_tried_before_it_is_kept(board):
     assert (kept.state, kept.trial.structured) == ("created", {"result": "a crane"})
 
 
+@pytest.mark.program
 def test_a_trial_grants_nothing(board, tmp_path):
     (tmp_path / "private.txt").write_text("private")
     code = "def run(sheet):\n    return open(sheet).read()\n"
@@ -231,6 +234,7 @@ def run(sheet):
 """
 
 
+@pytest.mark.program
 def test_no_grant_shows_the_board_or_what_other_tools_are_run_from(board, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     make(board, tool_id="other", anyway=True)
@@ -268,6 +272,7 @@ def test_two_that_make_the_same_at_once_leave_one_version(board, tmp_path):
     assert board.check() == []
 
 
+@pytest.mark.program
 def test_a_folder_and_a_single_file_can_be_made_tools(board, tmp_path):
     folder = tmp_path / "work" / "shout"
     folder.mkdir(parents=True)

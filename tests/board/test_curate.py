@@ -284,6 +284,7 @@ def test_two_threads_that_sync_one_source_end_in_one_consistent_state(place):
         store.close()
 
 
+@pytest.mark.program
 def test_two_processes_that_sync_one_source_lose_no_decision_and_end_in_one_state(opened, place):
     board = opened()
     sync(board.store, Said([tool("tool20", "first")]))

@@ -113,6 +113,7 @@ def test_an_edit_of_what_has_changed_since_it_was_seen_is_refused(board, folder)
     assert board.show(REFUND).item.description == "Mine."
 
 
+@pytest.mark.program
 def test_embedding_refreshing_retrying_and_running_leave_the_mark_alone(opened):
     board = opened()
     make(board)
@@ -161,6 +162,7 @@ def test_nothing_is_decided_about_what_is_not_there(board):
 # Removal.
 
 
+@pytest.mark.program
 def test_a_tool_that_was_made_here_is_removed_and_can_be_made_again(opened):
     board = opened()
     make(board)

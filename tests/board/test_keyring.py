@@ -340,6 +340,7 @@ def test_threads_that_trust_at_once_lose_no_key(keyring):
     assert keyring.trusted() == {key.id: key for key in wanted}
 
 
+@pytest.mark.program
 def test_processes_that_trust_at_once_lose_no_key(keyring, home):
     program = (
         "import sys; from pathlib import Path; from pegboard.board.trust.keyring import *;"

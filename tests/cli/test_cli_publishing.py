@@ -386,6 +386,7 @@ def test_a_lock_file_brings_another_checkout_to_the_same_state(pegboard, project
     assert "not what it was when it was pulled first" in ran.err
 
 
+@pytest.mark.program
 def test_a_revoked_key_is_believed_in_nothing_that_is_published(pegboard, project):
     publish(pegboard)
     registry = ("--board", "../registry.db")

@@ -56,6 +56,7 @@ def ai(desk, pegboard):
     return desk
 
 
+@pytest.mark.program
 def test_a_tool_is_run_with_arguments_of_the_types_that_it_takes(ai, pegboard):
     given = ("name=42", "times=2", "loud=true", 'marks=["!", "?"]')
     ran = pegboard("run", "greet", *(part for each in given for part in ("--arg", each)))
@@ -65,6 +66,7 @@ def test_a_tool_is_run_with_arguments_of_the_types_that_it_takes(ai, pegboard):
     assert "it made cards/card.txt, 21 bytes: --save DIR keeps it" in ran.err
 
 
+@pytest.mark.program
 def test_arguments_come_as_json_or_from_standard_input(ai, pegboard, process):
     ran = pegboard("run", "greet", "--arguments", '{"name": "Ada"}', "-a", "times=2")
     assert json.loads(ran.out) == {"said": "hello Ada hello Ada"}
@@ -78,6 +80,7 @@ def test_arguments_come_as_json_or_from_standard_input(ai, pegboard, process):
     assert json.loads(done.stdout) == {"said": "hello Zoë"}
 
 
+@pytest.mark.program
 def test_everything_about_a_call_can_be_printed_and_files_kept(ai, pegboard):
     ran = pegboard("run", "greet", "-a", "name=Ada", "--json", "--save", "kept")
     told = ran.json
@@ -96,6 +99,7 @@ def test_everything_about_a_call_can_be_printed_and_files_kept(ai, pegboard):
     assert Path("kept/cards/card.txt").read_text() == "hello Ada"
 
 
+@pytest.mark.program
 def test_no_file_of_a_tool_is_kept_where_it_could_do_harm(ai, pegboard):
     code = ai / ".ai/tools/ops/greet.py"
     written = "(out.parent / '.bashrc').write_text(said); (out.parent / 'link').write_text(said)"
@@ -147,6 +151,7 @@ def test_an_unknown_tool_is_an_error_with_the_next_step(ai, pegboard):
     assert json.loads(ran.err)["error"]["code"] == "item_not_found"
 
 
+@pytest.mark.program
 def test_what_destroys_something_needs_a_yes(ai, pegboard, monkeypatch):
     denied = pegboard("run", "wipe")
     assert (denied.code, denied.out) == (11, "")
@@ -160,6 +165,7 @@ def test_what_destroys_something_needs_a_yes(ai, pegboard, monkeypatch):
 SLY = "echo -e 'out \\e]52;c;eA\\a'; echo -e 'log \\e[2J' >&2; echo x > $PEGBOARD_OUTPUT/$'a\\eb'"
 
 
+@pytest.mark.program
 def test_a_tool_cannot_steer_the_terminal(ai, pegboard, monkeypatch):
     (ai / ".ai/tools/ops/wipe/run.sh").write_text(SLY)
     pegboard("sync")
@@ -180,6 +186,7 @@ def test_a_project_may_not_loosen_the_rules(ai, pegboard):
     assert "a project may not set run.destructive" in ran.err
 
 
+@pytest.mark.program
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_is_interrupted_ends_with_all_that_it_started(ai, number):
     running = subprocess.Popen(
@@ -202,6 +209,7 @@ def test_a_run_that_is_interrupted_ends_with_all_that_it_started(ai, number):
         running.stderr.close()
 
 
+@pytest.mark.program
 def test_paths_begin_in_the_project_of_the_board_wherever_it_is_asked(ai, pegboard, monkeypatch):
     """Clients start servers in folders of their own."""
     (ai / "notes.txt").write_text("remember the milk")
@@ -216,6 +224,7 @@ def test_paths_begin_in_the_project_of_the_board_wherever_it_is_asked(ai, pegboa
     assert (ran.code, ran.out) == (0, "remember the milk\n")
 
 
+@pytest.mark.program
 def test_runs_are_listed_with_how_they_ended(ai, pegboard):
     assert "nothing was run here yet" in pegboard("runs").err
     pegboard("run", "greet", "-a", "name=Ada")
@@ -232,6 +241,7 @@ def test_runs_are_listed_with_how_they_ended(ai, pegboard):
     assert "wipe" not in told
 
 
+@pytest.mark.program
 def test_a_tool_can_be_made_changed_and_run(desk, pegboard):
     pegboard("init")
     code = 'def run(text: str):\n    """Say it louder.\n\n    Much."""\n    return text.upper()\n'
@@ -252,6 +262,7 @@ def test_a_tool_can_be_made_changed_and_run(desk, pegboard):
     assert pegboard("search", "say it louder").out.count("created:text:shout") == 1
 
 
+@pytest.mark.program
 def test_a_tool_is_shown_with_how_it_fared_and_who_vouches_for_it(desk, pegboard):
     pegboard("init")
     Path("half.py").write_text('def run(n: int):\n    """Halve it."""\n    return 2 // n\n')
@@ -285,6 +296,7 @@ def test_what_cannot_be_made_says_why(desk, pegboard):
     assert "tool_type" in refused.err
 
 
+@pytest.mark.program
 def test_a_secret_is_kept_in_the_keyring_and_given_to_the_tool_alone(
     ai, pegboard, monkeypatch, tmp_path
 ):

@@ -229,6 +229,7 @@ def test_the_exit_code_says_whether_a_tool_fits_in_every_form(
         assert bool(ran.json["hits"] if isinstance(ran.json, dict) else ran.json) == (not ran.code)
 
 
+@pytest.mark.program
 @pytest.mark.parametrize("form", FORMS, ids=" ".join)
 def test_every_form_survives_other_scripts_and_an_ascii_terminal(process, board, tools, form):
     tools.write("chat/überweisung_送金", "Überweise Geld → “送金” 💸 naïve.")

@@ -53,6 +53,7 @@ def test_a_vector_does_not_depend_on_its_neighbours():
     assert embedder.embed([]) == []
 
 
+@pytest.mark.program
 def test_vectors_are_the_same_in_another_process_with_another_hash_seed():
     program = (
         "from pegboard.embed.hashed import HashedEmbedder;"

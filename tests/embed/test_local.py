@@ -157,6 +157,7 @@ def test_the_fingerprint_names_the_model_and_the_start_of_its_hash(embedder):
     assert found.text_version == TEXT_VERSION
 
 
+@pytest.mark.program
 def test_the_fingerprint_is_known_without_importing_the_runtime():
     program = (
         "import sys; from pegboard.embed.local import LocalEmbedder; LocalEmbedder().fingerprint;"
@@ -315,6 +316,7 @@ texts = Texts(["a text of some length " * 50] * 100_000)
 """
 
 
+@pytest.mark.program
 def test_ctrl_c_ends_a_process_that_embeds():
     program = (
         ENDLESS
@@ -326,6 +328,7 @@ def test_ctrl_c_ends_a_process_that_embeds():
     assert done.stderr.strip().endswith(b"KeyboardInterrupt")
 
 
+@pytest.mark.program
 def test_a_daemon_thread_that_embeds_does_not_hold_up_the_end_of_the_interpreter():
     program = (
         ENDLESS

@@ -58,6 +58,7 @@ def tree(tmp_path) -> Path:
     return tmp_path / "own"
 
 
+@pytest.mark.program
 def test_a_group_of_version_2_has_one_folder_with_all_limits(tree):
     folder = tree / "pegboard-r-1"
     folder.mkdir()
@@ -105,6 +106,7 @@ def test_beside_our_own_group_only_if_that_place_is_ours(tree, monkeypatch):
     assert found.bases["pids"] == tree.parent
 
 
+@pytest.mark.program
 @needs_groups
 def test_a_group_is_made_and_removed():
     found = find_groups()
@@ -142,6 +144,7 @@ print("alive")
 """
 
 
+@pytest.mark.program
 def test_a_process_that_cannot_be_seen_from_here_is_not_taken_for_all_of_our_own(tmp_path):
     (tmp_path / "cgroup.procs").write_text("0\n")
     (tmp_path / "pids.max").touch()

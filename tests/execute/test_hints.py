@@ -39,6 +39,7 @@ def failed(python, source, **arguments):
     return result
 
 
+@pytest.mark.program
 @pytest.mark.parametrize(
     ("source", "said"),
     [
@@ -57,6 +58,7 @@ CONFINED = pytest.mark.skipif(
 )
 
 
+@pytest.mark.program
 @CONFINED
 @pytest.mark.parametrize(
     ("line", "said"),

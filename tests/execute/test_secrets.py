@@ -117,6 +117,7 @@ def real_keyring(tmp_path):
     system.set_keyring(before)
 
 
+@pytest.mark.program
 def test_the_systems_keyring_keeps_finds_and_forgets(real_keyring):
     assert keyring.look_up("TOKEN") is None
     keyring.keep("TOKEN", "t0p-secret")
@@ -125,6 +126,7 @@ def test_the_systems_keyring_keeps_finds_and_forgets(real_keyring):
     assert not keyring.forget("TOKEN")
 
 
+@pytest.mark.program
 def test_without_a_usable_keyring_nothing_is_found_and_keeping_says_why():
     from keyring.backends.fail import Keyring
 

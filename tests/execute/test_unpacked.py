@@ -257,6 +257,7 @@ print(Unpacked(Path({cache!r})).folder(item_of(*files)))
 """
 
 
+@pytest.mark.program
 def test_a_process_killed_on_the_way_leaves_nothing_that_could_be_taken_for_a_folder(tmp_path):
     here = Path(__file__).parent
     code = UNPACK.format(tests=str(here), cache=str(tmp_path))

@@ -29,6 +29,7 @@ def test_the_keys_that_it_names_are_those_that_the_gate_takes(kind):
     assert set(config.get("required", ())) <= set(named.split(", ")) <= set(config["properties"])
 
 
+@pytest.mark.program
 @pytest.mark.parametrize(
     ("manifest", "files"),
     [
@@ -57,6 +58,7 @@ def test_what_follows_its_words_is_made(board, manifest, files):
         assert made.trial.content[0]["text"].strip() == "42"
 
 
+@pytest.mark.program
 def test_a_tool_that_fails_when_it_is_tried_can_be_made_untried(board):
     said = {"tool_id": "fetch", "tool_type": "python", "description": "Fetch a page."}
     draft = draft_of(said, {"main.py": "import no_such_package\ndef run(): ..."})

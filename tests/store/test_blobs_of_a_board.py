@@ -402,6 +402,7 @@ def left_behind(where, tmp_path):
     board.close()
 
 
+@pytest.mark.program
 @BY_STORE
 def test_what_a_killed_put_uploaded_is_found_and_removed(left_behind):
     assert left_behind.items.page(0, 10) == []
@@ -411,12 +412,14 @@ def test_what_a_killed_put_uploaded_is_found_and_removed(left_behind):
     assert left_behind.unused_files(NOW) == []
 
 
+@pytest.mark.program
 @BY_STORE
 def test_what_is_younger_than_an_hour_is_left_alone(left_behind):
     assert left_behind.unused_files(LEFT_BEHIND, remove=True) == []
     assert len(left_behind.unused_files(NOW)) == 1
 
 
+@pytest.mark.program
 @BY_STORE
 def test_after_a_kill_the_same_put_succeeds(left_behind):
     item = with_file("send", content_of(LARGE))

@@ -277,7 +277,7 @@ def test_whatever_happened_to_a_board_every_process_finds_what_is_there(tmp_path
         store.close()
 
 
-def test_threads_find_what_stays_while_others_hang_replace_and_delete(board, path):
+def test_threads_find_what_stays_while_others_hang_replace_and_delete(board, path, share):
     """Also while codes are tidied: half of what is hung here is replaced at once."""
     stays = {f"stays{n}": gauss(("stays", n)) for n in range(60)}
     hang(board, stays)
@@ -297,7 +297,7 @@ def test_threads_find_what_stays_while_others_hang_replace_and_delete(board, pat
         searches = [pool.submit(search, seed) for seed in range(3)]
         writer = opened(path)
         try:
-            for step in range(60):
+            for step in range(int(share * 60)):
                 hang(writer, stays)
                 hang(
                     writer, {f"passes{n}": near(stays["stays1"], step * 20 + n) for n in range(20)}
@@ -329,6 +329,7 @@ print(hit.id.rpartition(":")[2], "numpy" in sys.modules)
 """
 
 
+@pytest.mark.program
 @pytest.mark.parametrize(("few", "imported"), [(100, False), (99, True)])
 def test_numpy_is_imported_only_when_a_large_board_is_searched(path, board, few, imported):
     vectors = crowd(100)

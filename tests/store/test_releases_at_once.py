@@ -110,6 +110,7 @@ def in_processes(store, *each):
     return said
 
 
+@pytest.mark.program
 def test_two_processes_that_publish_in_turn_leave_the_highest_hanging(store):
     said = in_processes(store, ("range(0, 20, 2)", "even"), ("range(19, 0, -2)", "odd"))
     assert said == [["published"] * 10] * 2
@@ -118,6 +119,7 @@ def test_two_processes_that_publish_in_turn_leave_the_highest_hanging(store):
     assert store.check() == []
 
 
+@pytest.mark.program
 def test_of_two_processes_that_publish_the_same_numbers_each_is_published_by_one(store):
     said = in_processes(store, ("range(15)", "one"), ("range(15)", "two"))
     for n, ends in enumerate(zip(*said, strict=True)):
@@ -157,6 +159,7 @@ STEPS = {
 }
 
 
+@pytest.mark.program
 @pytest.mark.parametrize("step", [0, 1, 2])
 @pytest.mark.parametrize("number", ["2.0.0", "0.5.0"])
 def test_who_is_killed_while_he_publishes_leaves_nothing_half_done(store, number, step):

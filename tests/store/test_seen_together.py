@@ -122,6 +122,7 @@ def test_a_thousand_views_cost_no_connection(board):
         assert board.store.database.pool.get_stats()["pool_size"] <= 4
 
 
+@pytest.mark.program
 def test_nobody_hears_of_servers_and_trouble_that_are_not_his(board):
     store = board.store
     for namespace in ("public", "a", "b"):

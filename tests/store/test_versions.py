@@ -389,6 +389,7 @@ store.close()
 """
 
 
+@pytest.mark.program
 def test_of_two_processes_that_make_the_same_versions_each_is_made_by_one(store):
     makers = [elsewhere(MAKES_VERSIONS, where(store), who) for who in ("one", "two")]
     for maker in makers:
@@ -500,6 +501,7 @@ store.items.put([item_of("1.0.1", content_of(LARGE, 2))], None)
 """
 
 
+@pytest.mark.program
 def test_a_put_that_is_killed_leaves_the_versions_that_were_there(board, tmp_path):
     board.items.put([item_of("1.0.0", content_of(LARGE, 1))], None)
     with elsewhere(PUTS_AND_WAITS, where(board), str(tmp_path / "files")) as victim:

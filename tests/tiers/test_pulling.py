@@ -422,6 +422,7 @@ def test_what_was_changed_here_is_kept_unless_somebody_says_otherwise(ada, shelv
     assert place.read_text() == NEWER
 
 
+@pytest.mark.program
 def test_a_merge_has_both_changes_and_is_signed_by_nobody(ada, shelves, mine):
     root, lock = mine
     place = root / "tools/paper/greet.py"
@@ -445,6 +446,7 @@ def test_a_merge_has_both_changes_and_is_signed_by_nobody(ada, shelves, mine):
     }
 
 
+@pytest.mark.program
 def test_changes_of_the_same_place_are_not_merged_and_nothing_is_written(ada, shelves, mine):
     root, lock = mine
     place = root / "tools/paper/greet.py"

@@ -5,6 +5,7 @@ import shlex
 import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -111,9 +112,10 @@ def _path(key: str, text: str, cwd: Path, said: Layer) -> Path:
         raise ConfigError(f"{where}: {key} is {text!r}; {error}") from error
 
 
-def known_settings() -> Iterator[tuple[str, type, Mapping[str, Any], object]]:
+@cache
+def known_settings() -> tuple[tuple[str, type, Mapping[str, Any], object], ...]:
     """Every setting as `section.key`, type, metadata and default."""
-    yield from _known(Settings, "")
+    return tuple(_known(Settings, ""))
 
 
 def _known(cls: type, prefix: str) -> Iterator[tuple[str, type, Mapping[str, Any], object]]:

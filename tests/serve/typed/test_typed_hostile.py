@@ -99,6 +99,7 @@ def test_a_module_is_never_endless(name):
         assert len(make([item(name, hostile(2_000)[name])], GATEWAY)) < LARGEST
 
 
+@pytest.mark.program
 def test_and_it_compiles(tmp_path):
     items = [item(name, definitions) for name, definitions in hostile(100).items()]
     assert compiled(tmp_path, {"tools.ts": typescript_module(items, GATEWAY)}) == []

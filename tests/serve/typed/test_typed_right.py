@@ -148,6 +148,7 @@ def lines_marked(text: str) -> set[int]:
     return {n for n, line in enumerate(text.splitlines(), 1) if line.endswith(" wrong")}
 
 
+@pytest.mark.program
 def test_in_typescript(tmp_path):
     said = compiled(
         tmp_path, {"tools.ts": typescript_module(ITEMS, GATEWAY), "used.ts": TYPESCRIPT}
@@ -157,6 +158,7 @@ def test_in_typescript(tmp_path):
     assert places == {("used", line) for line in lines_marked(TYPESCRIPT)}
 
 
+@pytest.mark.program
 def test_in_python(tmp_path):
     said = checked(tmp_path, {"made.py": python_module(ITEMS, GATEWAY), "used.py": PYTHON})
     places = {tuple(line.split(":")[:2]) for line in said}
