@@ -13,6 +13,8 @@ from typing import Any
 
 BOUND = 60.0
 BETWEEN_LOOKS = 0.01
+LIMITS = (0.2, 1.0, 5.0, 25.0)
+"""Seconds: the first is enough on a machine that has nothing else to do."""
 
 
 def until(happened: Callable[[], Any], what: str = "it", bound: float = BOUND) -> Any:
@@ -35,3 +37,14 @@ async def soon(happened: Callable[[], Any], what: str = "it", bound: float = BOU
 
 async def _known(given: Any) -> Any:
     return await given if inspect.isawaitable(given) else given
+
+
+def in_the_time_it_takes(attempt: Callable[[float], Any]) -> Any:
+    """What it gives, as soon as that is something, with a limit in seconds that ran out.
+
+    For what has to happen before a limit runs out: on a busy machine, that takes longer.
+    """
+    for seconds in LIMITS:
+        if found := attempt(seconds):
+            return found
+    raise AssertionError(f"it did not happen within a limit of {LIMITS[-1]:g} s")
