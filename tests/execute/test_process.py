@@ -8,16 +8,17 @@ from pathlib import Path
 from shutil import which
 
 import pytest
-from process_parts import Runs, a_job, needs_bubblewrap, seen_in_proc
+from process_parts import WAIT, Runs, a_job, needs_bubblewrap, seen_in_proc
 
 import pegboard.execute.process.processes
+import pegboard.execute.process.running
 from pegboard.execute.job import Grants, Limits, Sandboxing
 from pegboard.execute.process.limiting import begun, find_ending, limited
 from pegboard.execute.process.processes import Command
 from pegboard.execute.room import MAX_ANSWER, MAX_ARTIFACTS
 from pegboard.execute.secrets import Secrets
 from pegboard.model.calls import Confined, Outcome
-from waiting import soon, until
+from waiting import in_the_time_it_takes, soon, until
 
 pytestmark = needs_bubblewrap
 
@@ -472,14 +473,14 @@ def test_without_bubblewrap_time_and_output_are_limited_too(tmp_path):
     assert not runs.left()
 
 
-def test_one_that_ends_when_asked_to_may_clear_up(runs):
+def test_one_that_ends_when_asked_to_may_clear_up(runs, monkeypatch):
+    monkeypatch.setattr(pegboard.execute.process.running, "GRACE", WAIT)
     script = "trap 'echo bye; exit 0' TERM; echo > here; while :; do sleep 0.01; done"
 
-    async def stop() -> str:
-        job = a_job(sandboxing=Sandboxing.OFF, seconds=1.0)
-        return (await runs.processes.run(runs.command(script), job)).stdout
+    def attempt(seconds: float) -> bool:
+        return runs.run(script, sandboxing=Sandboxing.OFF, seconds=seconds).stdout == "bye\n"
 
-    assert asyncio.run(stop()) == "bye\n"
+    in_the_time_it_takes(attempt)
 
 
 def test_a_scratch_folder_that_cannot_be_made_is_unavailable(tmp_path):
