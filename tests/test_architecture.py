@@ -494,6 +494,26 @@ def test_the_house_keeps_the_rule(rule: Rule):
     assert list(rule(house())) == []
 
 
+def test_every_exception_is_still_needed(monkeypatch):
+    """Else it waits for somebody to break the rule there."""
+    here = globals()
+    late = {(path, layer) for path, layers in LOADS_LATE.items() for layer in layers}
+    monkeypatch.setitem(here, "LOADS_LATE", {})
+    said = list(hidden_imports(house()))
+    needed = {(each.partition(":")[0], layer_of(each.split()[-4].rstrip(";"))) for each in said}
+    assert late - needed == set()
+    for name, rule in (
+        ("CATCH_ALL", broad_excepts),
+        ("READS_ENVIRONMENT", environment_reads),
+        ("KNOWS_THE_DATABASE", reaching_faces),
+        ("SPEAKS_SQL", loose_sql),
+    ):
+        paths = tuple(here[name])
+        monkeypatch.setitem(here, name, ())
+        said = list(rule(house()))
+        assert [path for path in paths if not any(each.startswith(path) for each in said)] == []
+
+
 @pytest.mark.parametrize("rule", [unused_queries, missing_queries, repeated_queries])
 def test_the_named_queries_keep_the_rule(rule: Callable[[Path], Iterator[str]]):
     assert list(rule(HOUSE)) == []
