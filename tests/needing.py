@@ -5,6 +5,7 @@ Most are told by where they are, or by what they ask for; the others say so with
 `pytest.mark.server` or `pytest.mark.program`. `loopback` finds those that should and do not.
 """
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,7 @@ def is_quick(config: pytest.Config) -> bool:
     return str(config.option.markexpr) == QUICK
 
 
+@cache
 def _is_in(places: tuple[str, ...], path: Path) -> bool:
     return any(path.is_relative_to(HERE / place) for place in places)
 

@@ -56,6 +56,7 @@ def test_what_the_caller_said_himself_is_told_as_it_is():
     assert text == "no item 'x'\n  look for it with search_tools"
 
 
+@pytest.mark.server
 def test_a_search_names_the_service_of_the_model_to_the_owner_alone(tmp_path, monkeypatch):
     monkeypatch.setenv("PEGBOARD_EMBED_PROVIDER", "local-http")
     monkeypatch.setenv("PEGBOARD_EMBED_MODEL", "m")
