@@ -131,6 +131,11 @@ def _tree(text: str, path: Path) -> ast.Module:
     return ast.parse(text, str(path))
 
 
+@cache
+def nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(tree))
+
+
 def layer_of(name: str) -> str:
     return name.split(".")[1] if "." in name else ROOT
 
@@ -280,7 +285,7 @@ def long_files(modules: list[Module]) -> Iterator[str]:
 
 def long_functions(modules: list[Module]) -> Iterator[str]:
     for module in modules:
-        for node in ast.walk(module.tree):
+        for node in nodes(module.tree):
             if isinstance(node, FUNCTIONS):
                 lines = (node.end_lineno or node.lineno) - node.lineno + 1
                 if lines > MAX_FUNCTION_LINES:
@@ -293,7 +298,7 @@ def long_functions(modules: list[Module]) -> Iterator[str]:
 def broad_excepts(modules: list[Module]) -> Iterator[str]:
     """`except BaseException` is for cleaning up, so it has to end in a bare `raise`."""
     for module in modules:
-        for node in ast.walk(module.tree):
+        for node in nodes(module.tree):
             if not isinstance(node, ast.ExceptHandler):
                 continue
             caught = _caught(node)
@@ -314,6 +319,8 @@ def _caught(handler: ast.ExceptHandler) -> set[str]:
 
 def bare_type_ignores(modules: list[Module]) -> Iterator[str]:
     for module in modules:
+        if "type: ignore" not in module.text:
+            continue
         for token in tokenize.generate_tokens(io.StringIO(module.text).readline):
             if token.type == tokenize.COMMENT and "type: ignore" in token.string:
                 sentence = re.sub(r"type: ignore(\[[^]]*\])?|noqa(:\s*\w+)?|#", "", token.string)
@@ -326,7 +333,7 @@ def bare_type_ignores(modules: list[Module]) -> Iterator[str]:
 
 def prints(modules: list[Module]) -> Iterator[str]:
     for module in modules:
-        for node in ast.walk(module.tree):
+        for node in nodes(module.tree):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print":
                 yield f"{module.path}:{node.lineno} prints"
 
@@ -336,7 +343,7 @@ def environment_reads(modules: list[Module]) -> Iterator[str]:
     for module in modules:
         if module.path in READS_ENVIRONMENT:
             continue
-        for node in ast.walk(module.tree):
+        for node in nodes(module.tree):
             by_attribute = (
                 isinstance(node, ast.Attribute)
                 and node.attr in names
@@ -359,7 +366,7 @@ def loose_sql(modules: list[Module]) -> Iterator[str]:
     for module in modules:
         if module.path in SPEAKS_SQL:
             continue
-        for node in ast.walk(module.tree):
+        for node in nodes(module.tree):
             text = node.value if isinstance(node, ast.Constant) else None
             if isinstance(text, str) and _SQL.match(text):
                 yield f"{module.path}:{node.lineno} has SQL in it; name it in a .sql file"
@@ -371,7 +378,7 @@ def reaching_faces(modules: list[Module]) -> Iterator[str]:
     for module in modules:
         if layer_of(module.name) not in FACES:
             continue
-        for node in ast.walk(module.tree):
+        for node in nodes(module.tree):
             match node:
                 case ast.Attribute(_, "store") | ast.Call(
                     ast.Name("getattr"), [_, ast.Constant("store"), *_]
@@ -428,7 +435,7 @@ def _loads(tree: ast.Module) -> Iterator[tuple[str, tuple[str, str]]]:
 
     And `self._sql = reading.sql("items")`, which is for every dialect, as `_sql`, ("", "items").
     """
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         match node:
             case ast.Assign(
                 [ast.Attribute(_, name)],
@@ -449,7 +456,7 @@ def unused_queries(house: Path) -> Iterator[str]:
         said = {
             node.value
             for module, _ in sql.users
-            for node in ast.walk(module.tree)
+            for node in nodes(module.tree)
             if isinstance(node, ast.Constant)
         }
         yield from (
@@ -462,14 +469,14 @@ def _takes_all(tree: ast.Module, name: str) -> bool:
         isinstance(node, ast.Attribute)
         and node.attr in ("values", "items")
         and getattr(node.value, "id", "") == name
-        for node in ast.walk(tree)
+        for node in nodes(tree)
     )
 
 
 def missing_queries(house: Path) -> Iterator[str]:
     for sql in queries(house):
         for module, variable in sql.users:
-            for node in ast.walk(module.tree):
+            for node in nodes(module.tree):
                 match node:
                     case ast.Subscript(
                         ast.Name(name) | ast.Attribute(ast.Name("self"), name),

@@ -109,7 +109,7 @@ def tools(desk):
 @pytest.fixture
 def board(pegboard, tools, desk):
     """A project with those tools on its board; the path of the board's file."""
-    for command in (("init",), ("add", "folder", "tools"), ("sync",)):
+    for command in (("init",), ("add", "folder", "tools")):
         assert pegboard(*command).code == 0
     return desk / ".pegboard" / "board.db"
 

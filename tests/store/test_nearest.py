@@ -103,15 +103,17 @@ def test_two_models_are_searched_apart(board):
 # Filters.
 
 
-@pytest.fixture
-def shelves(board):
-    """900 items: of each dozen 4 are in the box; one item in 45 is blue."""
+@pytest.fixture(scope="module")
+def shelves(tmp_path_factory):
+    """900 items, and their vectors: of each dozen 4 are in the box; one item in 45 is blue."""
+    board = opened(tmp_path_factory.mktemp("shelves") / "board.db", create=True)
     vectors = crowd(900)
     for source, rounds in (("box", range(0, 12, 3)), ("shelf", (1, 2, 4, 5, 7, 8, 10, 11))):
         some = [75 * each + centre for each in rounds for centre in range(75)]
         for tag, chosen in (("blue", some[::45]), ("red", set(some) - set(some[::45]))):
             hang(board, {f"t{n}": vectors[f"t{n}"] for n in chosen}, tags=(tag,), source=source)
-    return vectors
+    yield board, vectors
+    board.close()
 
 
 @pytest.mark.parametrize(
@@ -125,17 +127,19 @@ def shelves(board):
         {"categories": ("mail",)},
     ],
 )
-def test_filters_leave_what_they_leave_an_exact_scan(board, shelves, filters):
-    queries = [near(shelves[f"t{n}"], n) for n in range(30)]
+def test_filters_leave_what_they_leave_an_exact_scan(shelves, filters):
+    board, vectors = shelves
+    queries = [near(vectors[f"t{n}"], n) for n in range(30)]
     for query in queries:
         hits = ask(board, query, 8, **filters)
         assert len(hits) == len(exactly(board, query, 8, **filters))
     assert recall(board, queries, 3, **filters) > 0.95
 
 
-def test_a_filter_that_leaves_few_is_exact(board, shelves):
+def test_a_filter_that_leaves_few_is_exact(shelves):
+    board, vectors = shelves
     for n in range(30):
-        query = near(shelves[f"t{n}"], n)
+        query = near(vectors[f"t{n}"], n)
         assert ask(board, query, 8, tags=("blue",)) == exactly(board, query, 8, tags=("blue",))
 
 
