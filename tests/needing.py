@@ -13,7 +13,7 @@ from hypothesis import settings
 
 HERE = Path(__file__).parent
 QUICK = "not server and not program"
-FEW = 10
+FEW = 5
 """Examples of Hypothesis when it has to be quick."""
 
 FOLDERS = (

@@ -201,19 +201,20 @@ def test_two_paths_that_differ_only_in_what_nobody_sees_are_told_apart(tmp_path)
     assert (first.origin, second.code) == ("GET /a", "duplicate_id")
 
 
-def test_thousands_of_operations_that_share_a_large_schema_stay_apart(tmp_path):
+def test_thousands_of_operations_that_share_a_large_schema_stay_apart(tmp_path, share):
+    count = int(3_000 * share)
     shared = {
         f"S{n}": {"properties": {"next": {"$ref": f"#/components/schemas/S{(n + 1) % 50}"}}}
         for n in range(50)
     }
     body = {**OK, "requestBody": json_body({"$ref": "#/components/schemas/S0"})}
-    paths = {f"/x{n}": {"post": body} for n in range(3_000)}
+    paths = {f"/x{n}": {"post": body} for n in range(count)}
     found = scan(tmp_path, document(paths, components={"schemas": shared}))
-    assert len({each.fields["id"] for each in found}) == 3_000
+    assert len({each.fields["id"] for each in found}) == count
 
 
-def test_a_chain_of_references_as_long_as_the_document_ends(tmp_path):
-    links = 20_000
+def test_a_chain_of_references_as_long_as_the_document_ends(tmp_path, share):
+    links = int(20_000 * share)
     schemas = {
         f"S{n}": {"allOf": [{"$ref": f"#/components/schemas/S{n + 1}"}]} for n in range(links)
     }
