@@ -92,7 +92,7 @@ shuffle: $(VENV)/dev parts ## run all tests in a random order, whose seed is pri
 	$(BIN)/python -m pytest $(SHUFFLED)
 
 quick: $(VENV)/dev ## run the tests that need no server and start no program, with fewer examples
-	$(BIN)/python -m pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist loadfile -p no:randomly -m "not server and not program"
+	$(BIN)/python -m pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist loadfile --no-loadscope-reorder -p no:randomly -m "not server and not program"
 
 coverage: $(VENV)/dev parts ## run all tests, and say for each room how much of it they reach
 	rm -rf build/coverage && mkdir -p build/coverage

@@ -53,7 +53,15 @@ PARAMETERS = {"postgres", "shared", "bucket"}
 """Whoever is run with these does too: such fixtures ask for the others when they are made."""
 
 
-LONG = ("tiers/test_registry_processes.py", "reliability", "strangers", "cli/test_cli_serving.py")
+LONG = (
+    "tiers/test_registry_processes.py",
+    "reliability",
+    "strangers",
+    "cli/test_cli_serving.py",
+    "sources/test_watch.py",
+    "board/test_sweep.py",
+    "test_live.py",
+)
 """Few tests that take long. They come first: at the end, one process would run them alone."""
 
 

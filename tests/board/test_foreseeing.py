@@ -6,9 +6,10 @@ import pytest
 
 from making import make_item
 from pegboard.app.pegboard import Pegboard
+from pegboard.board.measure import taking
 from pegboard.board.measure.evaluating import EvalQuery
 from pegboard.board.measure.foreseeing import Looking, foresee
-from pegboard.board.measure.taking import MOST_ASKED, most_like
+from pegboard.board.measure.taking import most_like
 from pegboard.config.parts import find_settings
 from pegboard.config.settings import EmbedSettings, Settings
 from pegboard.embed.hashed import HashedEmbedder
@@ -144,16 +145,19 @@ def test_without_an_evaluation_it_says_so(board):
     assert found.notices == ("no evaluation was given, so nobody can say whose queries it takes",)
 
 
-def test_of_many_queries_those_most_like_the_item_are_asked_and_it_says_so(board, model):
-    many = [EvalQuery(f"n{n}", f"lake number {n}", ("x",)) for n in range(3 * MOST_ASKED)]
+def test_of_many_queries_those_most_like_the_item_are_asked_and_it_says_so(
+    board, model, monkeypatch
+):
+    monkeypatch.setattr(taking, "MOST_ASKED", 20)
+    many = [EvalQuery(f"n{n}", f"lake number {n}", ("x",)) for n in range(60)]
     queries = [*many, *QUERIES]
     steps = []
     found = foresee(rival(), looking(board), queries, lambda *step: steps.append(step))
     assert [each.query for each in found.taken] == ["q1"]
     assert found.notices == (
-        f"{MOST_ASKED} of {len(queries)} queries were asked: those that are most like it",
+        f"20 of {len(queries)} queries were asked: those that are most like it",
     )
-    assert ("asking", MOST_ASKED, MOST_ASKED) in steps
+    assert ("asking", 20, 20) in steps
     assert steps[-1][0] == "reading"
     assert most_like(rival(), queries, model)[0].id == "q1"
     assert most_like(rival(), queries, None)[0].id == "q1"
