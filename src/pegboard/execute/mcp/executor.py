@@ -21,10 +21,21 @@ class McpExecutor:
         """Where nobody sets a limit, that of the server's configuration holds."""
         seconds = None if math.isinf(job.limits.seconds) else job.limits.seconds
         # Sessions may have to be opened first, which loads the protocol's library.
-        call = await asyncio.to_thread(
-            self._start, job.item, job.arguments, seconds, job.on_progress
+        begun = asyncio.ensure_future(
+            asyncio.to_thread(self._start, job.item, job.arguments, seconds, job.on_progress)
         )
+        try:
+            call = await asyncio.shield(begun)
+        except asyncio.CancelledError:
+            begun.add_done_callback(_call_off)
+            raise
         return await asyncio.wrap_future(call)
 
     async def close(self) -> None:
         """The sessions are the board's own, and end with it."""
+
+
+def _call_off(begun: "asyncio.Future[Future[CallResult]]") -> None:
+    """A call that begins although nobody wants it any more."""
+    if not begun.cancelled() and begun.exception() is None:
+        begun.result().cancel()
