@@ -534,6 +534,7 @@ def summary(found: dict[str, Result]) -> list[str]:
     rows = [
         ["nDCG@10, mean of seven public sets: hybrid", f"{macro['hybrid']:.3f}"],
         ["the same with RRF; by meaning alone; by words alone", spread(macro)],
+        *beside(found),
         *(
             [f"search among {int(size):,} tools, against embedding the query", times(row)]
             for size, row in found.get("growth", {}).get("sizes", {}).items()
@@ -552,6 +553,15 @@ def summary(found: dict[str, Result]) -> list[str]:
         ),
     ]
     return [*table(["", ""], rows), "", commits(found)]
+
+
+def beside(found: dict[str, Result]) -> list[list[str]]:
+    if "peers" not in found:
+        return []
+    sets, most = len(found["peers"]["sets"]), found["peers"]["queries at most"]
+    means = found["peers"]["mean of the sets"]
+    asked = f"{sets} of the sets, at most {most} queries each, in one run: {'; '.join(means)}"
+    return [[asked, "; ".join(f"{each['ndcg@10']:.3f}" for each in means.values())]]
 
 
 def times(row: Result) -> str:
@@ -578,7 +588,7 @@ def checks(result: Result) -> list[str]:
 def commits(found: dict[str, Result]) -> str:
     """Which of the figures above were measured at which commit."""
     named: dict[str, list[str]] = {}
-    for name in ("quality", "growth", "indexing", "cold_start", "context_cost"):
+    for name in ("quality", "growth", "indexing", "cold_start", "context_cost", "peers"):
         if name in found:
             named.setdefault(found[name]["commit"], []).append(name)
     told = "; ".join(f"{', '.join(names)} at {at}" for at, names in named.items())
