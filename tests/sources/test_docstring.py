@@ -159,4 +159,4 @@ def test_a_hostile_mebibyte_takes_linear_time(piece, share):
     began = time.process_time()
     parse("Do.\n\nArgs:\n  " + hostile)
     parse(hostile + "x")
-    assert time.process_time() - began < 10
+    assert time.process_time() - began < 60

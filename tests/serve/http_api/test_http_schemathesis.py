@@ -59,7 +59,6 @@ enabled = false
 """
 MAIN = "from schemathesis.cli import schemathesis; schemathesis()"
 PHASES = {"sqlite": "coverage,fuzzing,stateful", "postgres": "fuzzing,stateful"}
-SECONDS = 110
 MANIFEST = {
     "tool_id": "fold",
     "tool_type": "python",
@@ -101,7 +100,7 @@ def test_no_request_breaks_it_and_every_answer_is_as_the_document_says(request, 
             env=os.environ | {"NO_COLOR": "1"},
             capture_output=True,
             text=True,
-            timeout=SECONDS,
+            timeout=float(request.config.getini("timeout")) - 10,
         )
         assert run.returncode == 0, run.stdout[:30_000]
         assert api.ask("GET", "/healthz").status == 200

@@ -17,7 +17,9 @@ from pegboard.model.calls import Caller
 MEMBER = Caller("mia", ("team",))
 SEEN = "mcptools:mail:send_mail"
 MODES = ("hybrid", "bm25", "vector", "fuzzy")
-TIMES = re.compile(r'"(embed|search)_seconds": [\d.e-]+|\b[\d.]+ (ms|s|KB|MB)\b')
+TIMES = re.compile(
+    r'"(embed|search)_seconds": [\d.e-]+|\b[\d.]+ (ms|s|KB|MB)\b|<dt>Pace</dt><dd>[^<]*'
+)
 """What differs from one answer to the next, whatever is on the board."""
 
 
