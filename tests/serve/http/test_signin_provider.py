@@ -147,10 +147,12 @@ def test_a_gateway_that_has_an_address_takes_tokens_for_that(issuer, checking, s
 # What is not.
 
 NOW = int(time.time())
+LATER = NOW + 86_400
+"""Still to come when the last test is run."""
 WRONG_CLAIMS = {
     "expired": ({"exp": NOW - LEEWAY_SECONDS - 60}, "expired"),
-    "not good yet": ({"nbf": NOW + LEEWAY_SECONDS + 600}, "not yet"),
-    "made in the future": ({"iat": NOW + LEEWAY_SECONDS + 600}, "not yet"),
+    "not good yet": ({"nbf": LATER}, "not yet"),
+    "made in the future": ({"iat": LATER}, "not yet"),
     "for another service": ({"aud": "https://bank.example.com"}, "udience"),
     "for nearly the same": ({"aud": AUDIENCE + ".evil.example"}, "udience"),
     "for nobody": ({"aud": None}, "aud"),
@@ -160,7 +162,7 @@ WRONG_CLAIMS = {
     "of no issuer": ({"iss": None}, "iss"),
     "of several issuers": ({"iss": ["x"]}, "iss"),
     "without an end": ({"exp": None}, "exp"),
-    "with an end in words": ({"exp": str(NOW + 600)}, "exp"),
+    "with an end in words": ({"exp": str(LATER)}, "exp"),
     "with no number as its end": ({"exp": True}, "exp"),
     "with an end after all time": ({"exp": 10**400}, "exp"),
     "with an endless end": ({"exp": float("inf")}, "exp"),
