@@ -33,6 +33,7 @@ from pegboard.text import (
     variants,
     words,
 )
+from waiting import SLOWER
 
 relaxed = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 costly = settings(relaxed, max_examples=60)  # whole items take their time to make
@@ -598,7 +599,7 @@ def test_the_rest_of_a_very_long_word_is_not_looked_at():
     assert terms("x" * MAX_WORD) == terms("x" * 10 * MAX_WORD)
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(10 * SLOWER)
 @pytest.mark.parametrize(
     "action", [prose, first_sentence, terms, words, name_key], ids=lambda each: each.__name__
 )

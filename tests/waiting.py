@@ -6,6 +6,7 @@ read. These are for what only a look can tell.
 
 import asyncio
 import inspect
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -13,6 +14,8 @@ from typing import Any
 
 BOUND = 60.0
 BETWEEN_LOOKS = 0.01
+SLOWER = 6 if sys.gettrace() else 1
+"""How many times longer it takes to compute something while coverage is measured."""
 LIMITS = (0.2, 1.0, 5.0, 25.0)
 """Seconds: the first is enough on a machine that has nothing else to do."""
 

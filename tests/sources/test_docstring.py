@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.sources.python.docstring import Docstring, clean, parse
+from waiting import SLOWER
 
 GOOGLE = """Send a letter.
 
@@ -159,4 +160,4 @@ def test_a_hostile_mebibyte_takes_linear_time(piece, share):
     began = time.process_time()
     parse("Do.\n\nArgs:\n  " + hostile)
     parse(hostile + "x")
-    assert time.process_time() - began < 60
+    assert time.process_time() - began < 10 * SLOWER

@@ -2,6 +2,7 @@
 
 from making import OTHER_MODEL, by_hand, hang, make_item, work
 from pegboard.board.maintain.status import status
+from pegboard.model.calls import Caller
 
 
 def test_nothing_waits_and_nothing_was_done(store, embedder):
@@ -52,3 +53,19 @@ def test_status_tells_it(store, embedder):
     assert found.waiting == 1
     assert found.pace.oldest_at is not None
     assert status(store, lambda: OTHER_MODEL, None).pace.oldest_at is None
+
+
+def test_whoever_may_not_see_an_item_learns_nothing_of_the_work_on_it(store, embedder):
+    hang(
+        store,
+        embedder,
+        *(make_item(f"item{n}", origin=f"{n}", namespace="team") for n in range(20)),
+    )
+    store.items.put([make_item("waits", origin="w", namespace="team")], embedder.fingerprint)
+    member, stranger = (
+        store.seen_by(Caller(name, spaces)).tasks.pace(embedder.fingerprint)
+        for name, spaces in (("mia", ("team",)), ("eve", ("other",)))
+    )
+    assert member[0] is not None
+    assert member[1] == 4.0
+    assert stranger == (None, 0.0)
