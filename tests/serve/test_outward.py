@@ -6,12 +6,15 @@ from pegboard.app.pegboard import Pegboard
 from pegboard.board.run.calling import Running
 from pegboard.errors import (
     BoardBusy,
+    BoardCorrupt,
+    BoardFull,
+    BoardReadOnly,
     BoardUnreachable,
     ItemNotFound,
     ModelUnavailable,
     UsageError,
 )
-from pegboard.formats.addresses import without_addresses
+from pegboard.formats.addresses import without_addresses, without_paths
 from pegboard.model.calls import OWNER, Caller, CallResult, Outcome, Role
 from pegboard.serve.http.problems import problem
 from pegboard.serve.mcp.replies import failed
@@ -34,6 +37,29 @@ READER = Caller("rob", ("team",), Role.READER)
 )
 def test_an_address_in_a_text_is_hidden_and_the_rest_stays(text, said):
     assert without_addresses(text) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("/srv/b/board.db is locked", "a file of its own is locked"),
+        (
+            "the disk (/srv/b) is full: '/srv/ü/b.db'.",
+            "the disk (a file of its own) is full: 'a file of its own'.",
+        ),
+        ("the file scripts/run.py of tools/x", "the file scripts/run.py of tools/x"),
+        ("1 / 2 and/or 3", "1 / 2 and/or 3"),
+    ],
+)
+def test_a_path_from_the_root_is_hidden_and_others_stay(text, said):
+    assert without_paths(text) == said
+
+
+def test_a_board_that_is_locked_or_damaged_is_told_of_without_its_path_but_in_the_log(caplog):
+    for kind in (BoardBusy, BoardCorrupt, BoardFull, BoardReadOnly):
+        said = outward(kind("/srv/secret/board.db cannot be used", "look at /srv/secret"))
+        assert said == ("a file of its own cannot be used", "look at a file of its own")
+    assert caplog.text.count("/srv/secret/board.db") == 4
 
 
 def test_a_board_that_cannot_be_reached_is_told_of_without_its_host_but_in_the_log(caplog):
