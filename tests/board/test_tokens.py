@@ -11,7 +11,6 @@ from pegboard.board.trust.tokens import (
     LONGEST_NAME,
     BoardTokens,
     looks_like_token,
-    make_token,
 )
 from pegboard.errors import UsageError
 from pegboard.model.calls import Caller, Role
@@ -22,7 +21,9 @@ def checked(store, text, later=0.0):
 
 
 def test_a_new_token_is_good_and_says_who_brings_it(store):
-    made = make_token(store, Role.AUTHOR, namespaces=["team-a", "team-a", "b/c"], name="ci robot")
+    made = BoardTokens(store).make(
+        Role.AUTHOR, namespaces=["team-a", "team-a", "b/c"], name="ci robot"
+    )
     assert re.fullmatch(r"pegb_[0-9a-f]{12}_[A-Za-z0-9_-]{43}", made.text)
     assert looks_like_token(made.text)
     assert checked(store, made.text) == made.token
@@ -30,13 +31,13 @@ def test_a_new_token_is_good_and_says_who_brings_it(store):
 
 
 def test_no_two_tokens_are_alike_and_each_has_a_name(sqlite_store):
-    made = [make_token(sqlite_store, Role.READER) for _ in range(5)]
+    made = [BoardTokens(sqlite_store).make(Role.READER) for _ in range(5)]
     assert len({each.text for each in made}) == len({each.token.name for each in made}) == 5
     assert all(each.token.name == f"reader-{each.token.id}" for each in made)
 
 
 def test_what_is_kept_is_not_the_token(sqlite_store):
-    made = make_token(sqlite_store, Role.ADMIN)
+    made = BoardTokens(sqlite_store).make(Role.ADMIN)
     kept = sqlite_store.tokens.find(made.token.id)
     secret = made.text.rpartition("_")[2].encode()
     assert len(kept.digest) == 32
@@ -45,7 +46,7 @@ def test_what_is_kept_is_not_the_token(sqlite_store):
 
 
 def test_a_token_expires(store):
-    made = make_token(store, Role.READER)
+    made = BoardTokens(store).make(Role.READER)
     assert checked(store, made.text, KEPT_SECONDS - 60)
     assert checked(store, made.text, KEPT_SECONDS + 1) is None
     assert BoardTokens(store).still_good(made.token.id, store.now() + KEPT_SECONDS + 1) is None
@@ -53,12 +54,15 @@ def test_a_token_expires(store):
 
 
 def test_one_that_never_expires_does_not(sqlite_store):
-    made = make_token(sqlite_store, Role.READER, seconds=None)
+    made = BoardTokens(sqlite_store).make(Role.READER, seconds=None)
     assert checked(sqlite_store, made.text, 1e10)
 
 
 def test_a_revoked_token_is_not_good_any_more(store):
-    made, other = make_token(store, Role.ADMIN, name="x"), make_token(store, Role.ADMIN, name="y")
+    made, other = (
+        BoardTokens(store).make(Role.ADMIN, name="x"),
+        BoardTokens(store).make(Role.ADMIN, name="y"),
+    )
     assert BoardTokens(store).revoke(made.token.id) == made.token
     assert checked(store, made.text) is None
     assert BoardTokens(store).still_good(made.token.id, 0.0) is None
@@ -74,12 +78,12 @@ def test_to_revoke_what_is_not_there_is_told(sqlite_store):
 
 
 def test_a_name_is_taken_until_its_token_is_revoked(store):
-    first = make_token(store, Role.READER, name="alice")
+    first = BoardTokens(store).make(Role.READER, name="alice")
     with pytest.raises(UsageError, match="alice already") as raised:
-        make_token(store, Role.ADMIN, name="alice")
+        BoardTokens(store).make(Role.ADMIN, name="alice")
     assert "revoke alice" in raised.value.hint
     BoardTokens(store).revoke("alice")
-    second = make_token(store, Role.ADMIN, name="alice")
+    second = BoardTokens(store).make(Role.ADMIN, name="alice")
     assert checked(store, first.text) is None
     assert checked(store, second.text).role is Role.ADMIN
 
@@ -100,24 +104,24 @@ BAD_NAMES = {
 @pytest.mark.parametrize("name", BAD_NAMES.values(), ids=BAD_NAMES.keys())
 def test_a_name_that_could_deceive_is_refused(sqlite_store, name):
     with pytest.raises(UsageError):
-        make_token(sqlite_store, Role.READER, name=name)
+        BoardTokens(sqlite_store).make(Role.READER, name=name)
     assert sqlite_store.tokens.listed() == []
 
 
 def test_names_of_all_scripts_are_taken(store):
     for name in ("alice", "Ünal Öz", "山田", "x" * LONGEST_NAME, "a@b.example"):
-        assert checked(store, make_token(store, Role.READER, name=name).text).name == name
+        assert checked(store, BoardTokens(store).make(Role.READER, name=name).text).name == name
 
 
 @pytest.mark.parametrize("namespace", ["", "A", "a b", "*", "a/b/c", "x" * 200])
 def test_what_is_no_namespace_is_refused(sqlite_store, namespace):
     with pytest.raises(UsageError, match="no namespace"):
-        make_token(sqlite_store, Role.READER, namespaces=["good", namespace])
+        BoardTokens(sqlite_store).make(Role.READER, namespaces=["good", namespace])
 
 
 def test_there_is_an_end_to_namespaces(sqlite_store):
     with pytest.raises(UsageError, match="101 namespaces"):
-        make_token(sqlite_store, Role.READER, namespaces=[f"n{each}" for each in range(101)])
+        BoardTokens(sqlite_store).make(Role.READER, namespaces=[f"n{each}" for each in range(101)])
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +129,7 @@ def board_with_one(tmp_path_factory):
     from pegboard.store.sqlite.store import SqliteStore
 
     store = SqliteStore(tmp_path_factory.mktemp("tokens") / "board.db", create=True)
-    yield store, make_token(store, Role.ADMIN)
+    yield store, BoardTokens(store).make(Role.ADMIN)
     store.close()
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from making_releases import Publisher
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.trust.tokens import make_token
+from pegboard.board.trust.tokens import BoardTokens
 from pegboard.model.calls import Role
 
 ROOT = Path(__file__).parents[2]
@@ -62,7 +62,7 @@ def furnish(place: str, folder: Path) -> None:
             assert board.releases.publish(parcel, by="ada").state == "published"
         board.releases.yank("tools:paper:fold", "1.1.0", yanked=True, reason="tears", by="ada")
         board.backfill()
-        make_token(board.store, Role.AUTHOR, namespaces=("team-a",), name="ci")
+        BoardTokens(board.store).make(Role.AUTHOR, namespaces=("team-a",), name="ci")
 
 
 def told(place: str) -> dict[str, Any]:

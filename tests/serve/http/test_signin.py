@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from signin_parts import Clock, serving
 
-from pegboard.board.trust.tokens import BoardTokens, make_token
+from pegboard.board.trust.tokens import BoardTokens
 from pegboard.config.settings import ServeSettings
 from pegboard.errors import BoardBusy, BoardReadOnly
 from pegboard.model.calls import Role
@@ -53,7 +53,7 @@ def open_here(sqlite_store):
 
 
 def new_token(served, role=Role.READER, **more):
-    return make_token(served.board.store, role, **more)
+    return BoardTokens(served.board.store).make(role, **more)
 
 
 # Tokens.

@@ -6,7 +6,7 @@ import time
 import pytest
 from signin_parts import Issuer, make_signer, serving
 
-from pegboard.board.trust.tokens import BoardTokens, make_token
+from pegboard.board.trust.tokens import BoardTokens
 from pegboard.config.settings import ServeSettings
 from pegboard.model.calls import Caller, Role
 from pegboard.serve.http.access import LARGEST_FORM, safe_next, sign_in_link
@@ -54,7 +54,7 @@ def cookie_of(answer):
 
 
 def test_whoever_signs_in_is_known_by_a_cookie_from_then_on(served):
-    made = make_token(served.board.store, Role.AUTHOR, namespaces=["a"])
+    made = BoardTokens(served.board.store).make(Role.AUTHOR, namespaces=["a"])
     assert served.get().status_code == 401
     answer = enter(served, made.text)
     assert (answer.status_code, answer.headers["location"]) == (303, "/ui/")
@@ -63,7 +63,7 @@ def test_whoever_signs_in_is_known_by_a_cookie_from_then_on(served):
 
 
 def test_the_cookie_is_for_this_site_alone_and_is_not_the_token(served):
-    made = make_token(served.board.store, Role.READER)
+    made = BoardTokens(served.board.store).make(Role.READER)
     said = cookie_of(enter(served, made.text))
     value = re.match(rf"pegboard_session_{served.port}=([\w-]{{43}});", said)[1]
     assert "HttpOnly" in said
@@ -79,7 +79,7 @@ def test_the_cookie_is_for_this_site_alone_and_is_not_the_token(served):
 def test_by_https_the_cookie_is_only_for_https(sqlite_store):
     settings = ServeSettings(public_url="https://tools.example.com")
     with serving(sqlite_store, settings) as served:
-        made = make_token(sqlite_store, Role.READER)
+        made = BoardTokens(sqlite_store).make(Role.READER)
         answer = served.http.post(
             f"{served.base}/ui/sign-in",
             content=f"token={made.text}",
@@ -116,7 +116,7 @@ def test_whoever_fails_again_and_again_has_to_wait_here_too(served):
 
 def test_a_form_of_another_site_signs_nobody_in(served):
     """Else somebody could be made to work under the name of a stranger."""
-    made = make_token(served.board.store, Role.READER)
+    made = BoardTokens(served.board.store).make(Role.READER)
     answer = served.http.post(
         f"{served.base}/ui/sign-in",
         content=f"token={made.text}",
@@ -127,7 +127,7 @@ def test_a_form_of_another_site_signs_nobody_in(served):
 
 
 def test_what_is_no_form_is_refused(served):
-    made = make_token(served.board.store, Role.READER)
+    made = BoardTokens(served.board.store).make(Role.READER)
     assert enter(served, made.text, content_type="application/json").status_code == 400
     assert enter(served, made.text, content_type="").status_code == 400
     assert enter(served, "x" * LARGEST_FORM).status_code == 413
@@ -157,7 +157,7 @@ def test_the_form_says_where_to_go_on_and_nothing_of_a_stranger(served):
     page = served.get('/ui/sign-in?next=/ui/x"><script>alert(1)</script>').text
     assert "<script>" not in page
     answer = enter(
-        served, make_token(served.board.store, Role.READER).text, next="%2Fui%2Ftools%3Fq%3Da"
+        served, BoardTokens(served.board.store).make(Role.READER).text, next="%2Fui%2Ftools%3Fq%3Da"
     )
     assert answer.headers["location"] == "/ui/tools?q=a"
 
@@ -166,21 +166,21 @@ def test_the_form_says_where_to_go_on_and_nothing_of_a_stranger(served):
 
 
 def test_nothing_is_changed_by_the_cookie_alone(served):
-    enter(served, make_token(served.board.store, Role.ADMIN).text)
+    enter(served, BoardTokens(served.board.store).make(Role.ADMIN).text)
     assert served.ask("POST", "/who").status_code == 403
     assert served.ask("POST", "/who", Origin="https://evil.example.com").status_code == 403
     assert served.ask("POST", "/who", Origin=served.base).status_code == 200
 
 
 def test_a_token_in_the_header_goes_before_the_cookie(served):
-    enter(served, make_token(served.board.store, Role.ADMIN).text)
-    other = make_token(served.board.store, Role.READER)
+    enter(served, BoardTokens(served.board.store).make(Role.ADMIN).text)
+    other = BoardTokens(served.board.store).make(Role.READER)
     assert served.get(token=other.text).json()["subject"] == other.token.name
     assert served.get(token="bad").status_code == 401
 
 
 def test_signing_out_ends_the_session_wherever_the_cookie_is(served):
-    said = cookie_of(enter(served, make_token(served.board.store, Role.READER).text))
+    said = cookie_of(enter(served, BoardTokens(served.board.store).make(Role.READER).text))
     cookie = said.partition(";")[0]
     answer = served.ask("POST", "/ui/sign-out", Origin=served.base)
     assert (answer.status_code, answer.headers["location"]) == (303, "/ui/sign-in")
@@ -191,7 +191,7 @@ def test_signing_out_ends_the_session_wherever_the_cookie_is(served):
 
 
 def test_whoever_signs_in_again_has_a_new_session_and_the_old_one_is_gone(served):
-    made = make_token(served.board.store, Role.READER)
+    made = BoardTokens(served.board.store).make(Role.READER)
     first = cookie_of(enter(served, made.text)).partition(";")[0]
     second = cookie_of(enter(served, made.text)).partition(";")[0]
     assert first != second
@@ -201,8 +201,8 @@ def test_whoever_signs_in_again_has_a_new_session_and_the_old_one_is_gone(served
 
 
 def test_revoking_a_token_ends_its_sessions(served):
-    made = make_token(served.board.store, Role.READER)
-    other = make_token(served.board.store, Role.READER)
+    made = BoardTokens(served.board.store).make(Role.READER)
+    other = BoardTokens(served.board.store).make(Role.READER)
     kept = cookie_of(enter(served, other.text)).partition(";")[0]
     served.http.cookies.clear()
     enter(served, made.text)
@@ -215,7 +215,7 @@ def test_revoking_a_token_ends_its_sessions(served):
 
 
 def test_a_session_ends_with_its_token(served, monkeypatch):
-    made = make_token(served.board.store, Role.READER, seconds=60)
+    made = BoardTokens(served.board.store).make(Role.READER, seconds=60)
     enter(served, made.text)
     assert served.get().status_code == 200
     [session] = [s for s in served.sign_in.sessions._open.values() if s.token_id == made.token.id]

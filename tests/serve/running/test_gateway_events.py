@@ -9,7 +9,7 @@ import pytest
 from gateway_parts import BOUND, Here, Tokens
 
 from making import make_item
-from pegboard.board.trust.tokens import BoardTokens, make_token
+from pegboard.board.trust.tokens import BoardTokens
 from pegboard.model.calls import Caller, Role
 from pegboard.serve.http import events, lasting
 from pegboard.serve.http.signin import BoardSignIn
@@ -207,7 +207,7 @@ def test_a_token_that_is_taken_away_ends_the_stream(here, tokens):
 def test_a_token_that_was_found_good_just_before_it_was_revoked_ends_the_stream(board, monkeypatch):
     """What is known of a token counts for two seconds; nothing else changes after it."""
     monkeypatch.setattr(lasting, "CHECK_SECONDS", 1_000.0)
-    made = make_token(board.store, Role.READER, name="rita")
+    made = BoardTokens(board.store).make(Role.READER, name="rita")
     with Here(board, BoardSignIn(board, board.settings.serve)) as here:
         listening = Listening(here, made.text)
         listening.next("status")

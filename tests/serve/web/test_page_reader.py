@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from web_parts import serving
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.trust.tokens import make_token
+from pegboard.board.trust.tokens import BoardTokens
 from pegboard.model.calls import Role
 
 REFUND = "/ui/items/mcptools:payments:refund_payment"
@@ -22,7 +22,7 @@ def url(board_file):
 @pytest.fixture(scope="module")
 def token(board_file):
     with Pegboard.open(str(board_file)) as board:
-        return make_token(board.store, Role.READER, name="rita").text
+        return BoardTokens(board.store).make(Role.READER, name="rita").text
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from web_parts import PHONE, make_registry, nobody_at_home, serving, unfold, violations
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.trust.tokens import make_token
+from pegboard.board.trust.tokens import BoardTokens
 from pegboard.model.calls import Role
 
 CRANE = "/ui/items/tools:paper:fold_crane"
@@ -150,7 +150,7 @@ def test_an_owner_decides_with_forms_and_without_script(tmp_path, visit):
 def test_a_reader_reads_and_decides_nothing(registry, visit):
     with nobody_at_home(registry.parent):
         with Pegboard.open(str(registry)) as board:
-            token = make_token(board.store, Role.READER, name="rita").text
+            token = BoardTokens(board.store).make(Role.READER, name="rita").text
         with serving(registry, "off") as at:
             page = visit(at).page
             form = {"token": token, "next": "/ui/"}

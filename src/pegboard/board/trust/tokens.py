@@ -40,35 +40,6 @@ class NewToken(NamedTuple):
     """The token itself, which is kept nowhere."""
 
 
-def make_token(
-    store: Store,
-    role: Role,
-    *,
-    namespaces: Sequence[str] = (),
-    name: str = "",
-    seconds: float | None = KEPT_SECONDS,
-    by: str = "",
-) -> NewToken:
-    """With `seconds` None it is good until it is revoked. Raises `UsageError`."""
-    token_id = secrets.token_hex(ID_BYTES)
-    text = f"{PREFIX}{token_id}_{secrets.token_urlsafe(SECRET_BYTES)}"
-    now = store.now()
-    token = Token(
-        token_id,
-        _checked_name(name or f"{role}-{token_id}"),
-        role,
-        _checked_namespaces(namespaces),
-        now,
-        None if seconds is None else now + seconds,
-    )
-    if not store.tokens.add(KeptToken(token, _digest(text)), by):
-        raise UsageError(
-            f"there is a token named {token.name} already",
-            f"take another name, or end it first: pegboard token revoke {token.name}",
-        )
-    return NewToken(token, text)
-
-
 def looks_like_token(text: str) -> bool:
     return text.startswith(PREFIX)
 
@@ -81,11 +52,31 @@ class BoardTokens:
         self._tokens = store.tokens
 
     def make(
-        self, role: Role, namespaces: Sequence[str], name: str, seconds: float | None, by: str
+        self,
+        role: Role,
+        namespaces: Sequence[str] = (),
+        name: str = "",
+        seconds: float | None = KEPT_SECONDS,
+        by: str = "",
     ) -> NewToken:
-        return make_token(
-            self._store, role, namespaces=namespaces, name=name, seconds=seconds, by=by
+        """With `seconds` None it is good until it is revoked. Raises `UsageError`."""
+        token_id = secrets.token_hex(ID_BYTES)
+        text = f"{PREFIX}{token_id}_{secrets.token_urlsafe(SECRET_BYTES)}"
+        now = self._store.now()
+        token = Token(
+            token_id,
+            _checked_name(name or f"{role}-{token_id}"),
+            role,
+            _checked_namespaces(namespaces),
+            now,
+            None if seconds is None else now + seconds,
         )
+        if not self._tokens.add(KeptToken(token, _digest(text)), by):
+            raise UsageError(
+                f"there is a token named {token.name} already",
+                f"take another name, or end it first: pegboard token revoke {token.name}",
+            )
+        return NewToken(token, text)
 
     def listed(self) -> Sequence[Token]:
         """All there are, expired ones too, in the order of their names."""
