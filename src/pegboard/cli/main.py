@@ -1,5 +1,6 @@
 """The `pegboard` command: its subcommands, and what becomes of errors."""
 
+import atexit
 import gc
 import io
 import json
@@ -134,7 +135,8 @@ def _asked_for_json() -> bool:
 
 
 def main() -> NoReturn:
-    gc.set_threshold(100_000)  # starting makes many objects and hardly any garbage
+    gc.set_threshold(100_000)  # starting makes many objects and hardly any garbage,
+    atexit.register(gc.freeze)  # and at the end nobody need look for it
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # whatever the terminal cannot show
