@@ -445,13 +445,14 @@ ANYWHERE = st.tuples(PLACES, st.integers(1, 4)).map(lambda drawn: drawn[0][: dra
 TEXTS = st.sampled_from(
     ['def run():\n    """One."""\n', 'def run():\n    """Two."""\n', "def (", ""]
 )
+OUTSIDE = "outside"
 EDITS = st.one_of(
     st.tuples(st.just("write"), PLACES, TEXTS),
     st.tuples(st.just("write"), PLACES, TEXTS),
     st.tuples(st.just("write"), ANYWHERE, TEXTS),
     st.tuples(st.just("remove"), ANYWHERE, st.none()),
     st.tuples(st.just("rename"), ANYWHERE, ANYWHERE),
-    st.tuples(st.just("link"), ANYWHERE, st.sampled_from(["/", "nowhere", "x" * 300])),
+    st.tuples(st.just("link"), ANYWHERE, st.sampled_from([OUTSIDE, "nowhere", "x" * 300])),
 )
 
 
@@ -465,9 +466,11 @@ def edit(root, how, place, more):
             path.parent.mkdir(parents=True, exist_ok=True)
             changed |= {each.relative_to(root).as_posix() for each in above}
         if how == "write":
+            if path.is_symlink():  # else something would change elsewhere
+                path.unlink()
             path.write_text(more)
         elif how == "link":
-            path.symlink_to(more)
+            path.symlink_to(root.parent / OUTSIDE if more == OUTSIDE else more)
         elif how == "rename":
             changed.add("/".join(more))
             path.rename(root.joinpath(*more))
@@ -516,6 +519,7 @@ def ends_where_a_whole_pass_ends(store, rounds):
         scratch = Path(after.enter_context(tempfile.TemporaryDirectory()))
         root = scratch / "root"
         (root / "mcptools").mkdir(parents=True)
+        (scratch / OUTSIDE).mkdir()
         stores = [store, SqliteStore(scratch / "two.db", create=True)]
         after.callback(stores[1].close)
         waiting = set()
