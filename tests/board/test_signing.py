@@ -407,7 +407,7 @@ def test_a_signature_that_ends_takes_its_item_along_though_no_file_changed(
     boards, ai, keyring, monkeypatch
 ):
     sign_all(keyring, ai)
-    sign(keyring, found_at(ai), None, 1)
+    sign(keyring, found_at(ai), None, 86_400)
     board = boards("require")
     assert synced(board, ai).added == len(ITEMS)
     monkeypatch.setattr(signing, "time", Clock(time.time() + 2 * 86_400))
