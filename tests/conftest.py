@@ -1,4 +1,6 @@
+import gc
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -14,6 +16,9 @@ HERE = Path(__file__).parent
 sys.dont_write_bytecode = False  # what pytest makes of a test's file serves all processes of a run
 settings.register_profile("no deadline", deadline=None)  # other work on the machine takes time too
 settings.load_profile("no deadline")
+gc.disable()  # until all tests are read: what that makes stays
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in the background of a shell
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # else no program of a test minds it
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # for tests that load the model without a board
 
 
@@ -24,6 +29,17 @@ def pytest_configure(config: pytest.Config) -> None:
         core.global_force_seed = seed  # the printed one: it gives the same examples again
     if hasattr(config, "workerinput") and seed is not None:
         config.args = _from_another_end(config)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    seed = terminalreporter.config.getoption("randomly_seed", None)
+    if seed is not None:
+        terminalreporter.write_line(f"the same order again: --randomly-seed={seed}")
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def _from_another_end(config: pytest.Config) -> list[str]:
