@@ -118,7 +118,7 @@ class Fetching:
 
     def _shelf(self, name: str) -> Shelf:
         if name not in self._shelves:
-            found = self._registry.shelf(name)
+            found = self._offered(name)
             _refuse_another(name, found)
             if not found.published:
                 raise UsageError(
@@ -127,6 +127,15 @@ class Fetching:
                 )
             self._shelves[name] = self._shelves[found.reference] = found
         return self._shelves[name]
+
+    def _offered(self, name: str) -> Shelf:
+        try:
+            return self._registry.shelf(name)
+        except ItemNotFound as error:
+            raise ItemNotFound(
+                f"there is no item {name!r} in the registry, or none that you may see",
+                'look for it: pegboard search "..." --tier registry',
+            ) from error
 
     def _number(self, reference: str) -> str:
         """The version that fits all who want this item."""
