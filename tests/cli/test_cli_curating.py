@@ -351,7 +351,7 @@ def test_rejections_are_listed_by_source_and_go_when_they_are_put_right(pegboard
     [told] = pegboard("rejections", "--source", "tools", "--json").json["rejections"]
     assert told["origin"] == "mcptools/mail/broken.py"
     assert told["rejected_at"] > 0
-    assert pegboard("rejections", "--source", "other").out == "0 refused\n"
+    assert "no source 'other'" in pegboard("rejections", "--source", "other").err
     tools.write("mail/broken", "It is well now.")
     pegboard("sync")
     assert pegboard("rejections", "--json").json["rejections"] == []

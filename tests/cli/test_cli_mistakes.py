@@ -110,3 +110,59 @@ def test_an_empty_database_does_not_have_its_password_told(pegboard, empty_datab
     address = f"{empty_database}&password=hunter2"
     told_as(pegboard("search", "x", "--board", address), 4, "there is no board", "--board ADDRESS")
     assert "hunter2" not in pegboard("search", "x", "--board", address, "--json").err
+
+
+@pytest.mark.parametrize("address", ["postgresq://u:hunter2@db/x", "sqlite:///tmp/x.db"])
+def test_an_address_that_is_none_is_refused_and_makes_no_file(pegboard, desk, address):
+    for command in ("init", "search x"):
+        ran = pegboard(*command.split(), "--board", address)
+        told_as(ran, 3, f"{address.partition('://')[0]}://..., which is no board", "postgresql://")
+        assert "hunter2" not in ran.err
+    assert list(desk.glob("*:")) == []
+
+
+def test_a_folder_in_place_of_a_board(pegboard, tmp_path):
+    for command in (("init",), ("search", "x")):
+        ran = pegboard(*command, "--board", str(tmp_path))
+        told_as(ran, 4, f"{tmp_path} is a folder", str(tmp_path / ".pegboard" / "board.db"))
+
+
+@pytest.mark.parametrize("content", [b"", b"no board, and never was one" * 100])
+def test_another_board_that_is_damaged_is_the_one_to_make_anew(
+    pegboard, project, tmp_path, content
+):
+    other = tmp_path / "my other.db"
+    other.write_bytes(content)
+    ran = pegboard("search", "x", "--board", str(other))
+    told_as(ran, 4, str(other), f"pegboard rebuild --board '{other}'")
+
+
+def test_a_board_with_a_name_that_is_no_text(pegboard):
+    told_as(pegboard("init", "--board", "a\udcffb"), 4, "is not valid text", "another name")
+
+
+def test_a_section_that_stands_twice(pegboard, desk):
+    pegboard("init")
+    settings = desk / "pegboard.toml"
+    settings.write_text(settings.read_text() + "\n[search]\nlimit = 1\n")
+    told_as(pegboard("search", "x"), 3, "not valid TOML", "a section stands once")
+
+
+def test_a_tool_that_is_switched_off_or_gone(pegboard, project, tools):
+    pegboard("deactivate", "mcptools:chat:send")
+    ran = pegboard("run", "mcptools:chat:send")
+    told_as(ran, 7, "is switched off", "pegboard activate mcptools:chat:send")
+    (tools.root / "mcptools" / "mail" / "send.py").unlink()
+    pegboard("sync")
+    ran = pegboard("run", "mcptools:mail:send")
+    told_as(ran, 7, "is gone from its source", "pegboard show mcptools:mail:send")
+
+
+def test_a_source_that_is_not_there(pegboard, project):
+    told_as(pegboard("rejections", "--source", "tolls"), 2, "no source 'tolls'", "known: tools")
+
+
+def test_a_time_that_is_no_number(pegboard):
+    ran = pegboard("run", "x", "--timeout-seconds", "nan")
+    assert ran.code == 2
+    assert "'nan' is not in the range" in ran.err

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -110,7 +111,7 @@ ERRORS = {
     "unknown option": (("status", "--none"), 2, "--help"),
     "unknown command": (("none",), 2, "--help"),
     "not a board": (("status", "--board", "pegboard.toml"), 4, "pegboard"),
-    "folder as board": (("status", "--board", "tools"), 4, "check"),
+    "folder as board": (("status", "--board", "tools"), 4, "board.db"),
     "nothing to measure": (("eval", "tools"), 2, "queries.jsonl"),
 }
 
@@ -145,9 +146,9 @@ def test_errors_and_notes_have_no_colour_when_nobody_looks(process, board):
 
 
 @pytest.mark.parametrize(
-    "args", [["search", "message", "--json"], ["search", "message"], ["status"]]
+    "args", [["search", "message", "--json"], ["search", "message"], ["status"], ["--help"]]
 )
-def test_a_reader_that_goes_away_early_causes_no_traceback(board, args):
+def test_a_reader_that_goes_away_early_is_no_failure(board, args):
     read, write = os.pipe()
     os.close(read)
     try:
@@ -159,7 +160,28 @@ def test_a_reader_that_goes_away_early_causes_no_traceback(board, args):
         )
     finally:
         os.close(write)
-    assert done.stderr == b""
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("args", [["search", "message", "--json"], ["search", "message"]])
+def test_an_answer_for_which_there_is_no_room_is_an_error_of_one_line(board, args):
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "pegboard", *args],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        )
+    assert done.returncode == 10
+    assert "there is no room to write: No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_without_anywhere_to_answer_nothing_is_answered(board):
+    command = f"'{sys.executable}' -m pegboard search message --json >&-"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_output_through_head_causes_no_traceback(board):

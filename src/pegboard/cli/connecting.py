@@ -10,7 +10,7 @@ from pegboard.cli import render
 from pegboard.cli.changed import approve_now, changed
 from pegboard.cli.filling import Reading, finish_adding, no_sync_option, read_now
 from pegboard.cli.opening import embed_now, open_board
-from pegboard.cli.shared import command_options, notice
+from pegboard.cli.shared import NumberRange, command_options, notice
 from pegboard.errors import UsageError
 from pegboard.model.calls import ServerConfig, Transport
 from pegboard.sources.mcp import config as mcp_config
@@ -31,7 +31,7 @@ from pegboard.sources.mcp import config as mcp_config
 @click.option("--sse", is_flag=True, help="The URL speaks SSE, the older protocol.")
 @click.option("--include", multiple=True, metavar="PATTERN", help="Only tools with such names.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="No tools with such names.")
-@click.option("--timeout-seconds", type=click.FloatRange(min=0.1), help="How long a call may take.")
+@click.option("--timeout-seconds", type=NumberRange(min=0.1), help="How long a call may take.")
 @click.option("--namespace", help="Where its tools hang. Default: as the file says, else public.")
 @no_sync_option
 @command_options

@@ -68,7 +68,7 @@ def make_project(board: str | None, *, settings: bool = True) -> Path | None:
 
 def _template() -> str:
     lines = [
-        "# Pegboard settings of this project. Every line shows a default; change what you like."
+        "# Pegboard settings of this project. Lines show defaults: to change one, take its # away."
     ]
     section = ""
     for key, kind, metadata, default in known_settings():

@@ -1,6 +1,7 @@
 """The `pegboard` command: its subcommands, and what becomes of errors."""
 
 import atexit
+import errno
 import gc
 import io
 import json
@@ -39,6 +40,7 @@ from pegboard.errors import EXIT_INTERRUPTED, PegboardError, UsageError, exit_co
 log = logging.getLogger(__name__)
 
 UNEXPECTED = 70
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -134,30 +136,46 @@ def _asked_for_json() -> bool:
     return "--json" in own
 
 
+def _known_end(error: Exception) -> int | None:
+    """The exit code for what went wrong, once it is told; none if nobody foresaw it."""
+    if isinstance(error, click.ClickException):
+        tell_usage(error)
+        return error.exit_code
+    if isinstance(error, BrokenPipeError):  # the reader has gone away
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        error = PegboardError(
+            f"there is no room to write: {error.strerror}",
+            "make some, where the answer goes or where the board is; nothing on it was lost",
+        )
+    if isinstance(error, PegboardError):
+        tell(error)
+        return exit_code(error)
+    return None
+
+
 def main() -> NoReturn:
     gc.set_threshold(100_000)  # starting makes many objects and hardly any garbage,
     atexit.register(gc.freeze)  # and at the end nobody need look for it
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # whatever the terminal cannot show
+    out = sys.stdout
     try:
         code = cli.main(standalone_mode=False, prog_name="pegboard")
         if sys.stdout is not None:  # as when it was closed by whoever started us
             sys.stdout.flush()
-    except click.ClickException as error:
-        tell_usage(error)
-        sys.exit(error.exit_code)
-    except PegboardError as error:
-        tell(error)
-        sys.exit(exit_code(error))
     except (click.Abort, KeyboardInterrupt):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is ending already
         click.echo("stopped; nothing is lost, run it again to go on", err=True)
         sys.exit(EXIT_INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    except Exception:
-        log.exception("pegboard met an error it does not know; please report it")
-        sys.exit(UNEXPECTED)
+    except SystemExit:
+        if sys.stdout is out:
+            raise
+        sys.exit(0)  # click has put another there: the reader has gone away, which is no failure
+    except Exception as error:
+        if (known := _known_end(error)) is None:
+            log.exception("pegboard met an error it does not know; please report it")
+        sys.exit(UNEXPECTED if known is None else known)
     sys.exit(code if isinstance(code, int) else 0)

@@ -26,7 +26,8 @@ from pegboard.text import harmless
 
 
 def print_json(value: object) -> None:
-    click.echo(json.dumps(plain(value), ensure_ascii=sys.stdout.encoding != "utf-8", indent=2))
+    encoding = sys.stdout.encoding if sys.stdout else ""  # none if it was closed
+    click.echo(json.dumps(plain(value), ensure_ascii=encoding != "utf-8", indent=2))
 
 
 def width() -> int:

@@ -14,7 +14,7 @@ import click
 from pegboard.cli import render
 from pegboard.cli.opening import Board, open_board
 from pegboard.cli.reaching import reached, tier_option
-from pegboard.cli.shared import command_options, notice
+from pegboard.cli.shared import NumberRange, command_options, notice
 from pegboard.errors import EXIT_CODES, EXIT_INTERRUPTED, CallError, UsageError
 from pegboard.execute import keyring
 from pegboard.gate.characters import visible
@@ -45,7 +45,7 @@ STDIN = "-"
 )
 @click.option(
     "--timeout-seconds",
-    type=click.FloatRange(0.1, 86_400),
+    type=NumberRange(0.1, 86_400),
     metavar="SECONDS",
     help="Give up after so long.",
 )

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import math
 import queue
 import re
 import signal
@@ -33,6 +34,18 @@ board_option = click.option(
 )
 no_embed_option = click.option("--no-embed", is_flag=True, help="Leave the vectors to a worker.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+
+
+class NumberRange(click.FloatRange):
+    """Without nan, which is not beyond any bound, and within none."""
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        found = float(super().convert(value, param, ctx))
+        if math.isnan(found):
+            self.fail(f"{value!r} is not in the range {self._describe_range()}.", param, ctx)
+        return found
 
 
 def command_options(command: Callable[P, R]) -> Callable[P, R]:

@@ -93,6 +93,11 @@ def _board_place(settings: Settings, cwd: Path, project: Path | None, said: Laye
     if not settings.board:
         home = project / ".pegboard" if project else settings.data_folder
         return home / "board.db"
+    if "://" in settings.board:  # which may have a password in it
+        raise ConfigError(
+            f"the board is {settings.board.partition('://')[0]}://..., which is no board",
+            "it is postgresql://..., or a file; the address of a gateway goes with --gateway",
+        )
     return _path("board", settings.board, cwd, said)
 
 
@@ -139,6 +144,8 @@ def _document(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         hint = "mend that line; to begin anew, move the file away: pegboard init writes another"
+        if "twice" in str(error):
+            hint = "a section stands once: move what you wrote below the [section] further up"
         raise ConfigError(f"{path} is not valid TOML: {error}", hint) from error
     except OSError as error:
         hint = "see that you may read it: ls -l " + shlex.quote(str(path))

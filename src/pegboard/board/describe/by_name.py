@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from pegboard.errors import ItemAmbiguous, ItemHeld, ItemNotFound
-from pegboard.model.items import DEFAULT_NAMESPACE, Entry, Filters, ItemId
+from pegboard.model.items import DEFAULT_NAMESPACE, Drift, Entry, Filters, ItemId
 from pegboard.ports.store import Store
 
 _PLAIN = re.compile(r"\w[\w:/.@-]{0,199}")
@@ -31,7 +31,7 @@ def describe(
     exact = [entry for entry in found if entry.item.id == name]
     candidates = exact or found
     if not candidates:
-        _tell_if_held(store, name, within)
+        _tell_if_inactive(store, name, within)
         asked = name if _PLAIN.fullmatch(name) else '"..."'
         raise ItemNotFound(
             f"there is no item {name!r} on this board", f"look for it: pegboard search {asked}"
@@ -46,10 +46,23 @@ def describe(
     return (store.items.get(entry.item.id, entry.item.namespace) if files else None) or entry
 
 
-def _tell_if_held(store: Store, name: str, within: Filters | None) -> None:
+def _tell_if_inactive(store: Store, name: str, within: Filters | None) -> None:
     """Not to a caller with bounds, who must not learn what is beyond them."""
     if within is not None and within != Filters(live=within.live):
         return
+    _tell_if_held(store, name)
+    entry = store.items.get(ItemId(name), DEFAULT_NAMESPACE, files=False)
+    if entry is None or entry.active:
+        return
+    if entry.off_at is not None:
+        raise ItemNotFound(
+            f"{name} is switched off", f"a person can switch it on: pegboard activate {name}"
+        )
+    why = "gone from its source" if entry.drift is Drift.MISSING else "not active"
+    raise ItemNotFound(f"{name} is {why}", f"look at it with: pegboard show {name}")
+
+
+def _tell_if_held(store: Store, name: str) -> None:
     for item in (each.entry.item for each in store.items.changed() if not each.entry.active):
         if name in (item.id, item.short_name, item.name):
             raise ItemHeld(

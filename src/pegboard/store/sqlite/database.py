@@ -13,6 +13,7 @@ import apsw
 from pegboard.store.sqlite.opening import (
     open_connection,
     prepare,
+    refuse_folder,
     refuse_nothing,
     schema_number,
 )
@@ -36,6 +37,7 @@ class Database:
         self._lock = threading.Lock()
         with told(path):
             if create:
+                refuse_folder(path)
                 path.parent.mkdir(parents=True, exist_ok=True)
             else:
                 refuse_nothing(path)

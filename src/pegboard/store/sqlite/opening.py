@@ -14,7 +14,7 @@ from pegboard.errors import (
 )
 from pegboard.store.queries import migrations, too_new
 from pegboard.store.sqlite.filled_in import fill_in
-from pegboard.store.sqlite.telling import read_only_error
+from pegboard.store.sqlite.telling import anew, read_only_error
 
 APPLICATION_ID = 0x50454742  # "PEGB"
 SETUP = """
@@ -24,17 +24,24 @@ PRAGMA cache_size = -65536; -- KiB: the vectors of some 40,000 items stay in mem
 """
 
 
+def refuse_folder(path: Path) -> None:
+    if path.is_dir():
+        raise BoardError(
+            f"{path} is a folder, not a board",
+            f"give the board's file, such as {path / '.pegboard' / 'board.db'}",
+        )
+
+
 def refuse_nothing(path: Path) -> None:
     """Only a file with something in it can be a board."""
+    refuse_folder(path)
     if not path.exists():
         raise BoardMissing(
             f"there is no board at {path}",
             "make one with: pegboard init, or from what the project has: pegboard rebuild",
         )
     if path.stat().st_size == 0:
-        raise BoardCorrupt(
-            f"{path} is empty", "make it anew from what the project has: pegboard rebuild"
-        )
+        raise BoardCorrupt(f"{path} is empty", anew(path))
 
 
 def open_connection(path: Path, busy_seconds: float, *, create: bool) -> apsw.Connection:

@@ -1,5 +1,6 @@
 """SQLite's errors in Pegboard's words."""
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,8 +39,11 @@ def told(path: Path) -> Iterator[None]:
     except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
         raise BoardCorrupt(
             f"{path} is damaged or not a board ({error})",
-            "keep a copy; then restore a backup, or make it anew from what the project has: "
-            "pegboard rebuild",
+            f"if it was a board, keep a copy; then restore a backup, or {anew(path)}",
+        ) from error
+    except UnicodeEncodeError as error:
+        raise BoardError(
+            f"{str(path)!r} is not valid text, and no name for a board", "give it another name"
         ) from error
     except apsw.AuthError as error:
         raise NotAllowed("that part of the board is not to be read from here") from error
@@ -53,6 +57,12 @@ def told(path: Path) -> Iterator[None]:
             f"{path} cannot be opened or used ({error})",
             "check that the folder exists and may be written, and that the disk is healthy",
         ) from error
+
+
+def anew(path: Path) -> str:
+    """With its name: the project may have another board that is in order."""
+    named = shlex.quote(str(path))
+    return f"make it anew from what the project has: pegboard rebuild --board {named}"
 
 
 def read_only_error(path: Path) -> BoardReadOnly:
