@@ -102,6 +102,16 @@ def test_a_tool_is_called_by_any_of_its_names(store, embedder, running, calls):
     assert calls.made == [(item.id, {"zone": "UTC"}, 3)] * 4
 
 
+@pytest.mark.parametrize(
+    ("written", "typed"), [("cafe\u0301", "caf\u00e9"), ("caf\u00e9", "cafe\u0301")]
+)
+def test_a_letter_and_its_accent_are_one_name_in_one_piece_or_in_two(
+    store, embedder, running, calls, written, typed
+):
+    hang(store, embedder, tool(written))
+    assert running.start(typed, {"zone": "UTC"}, ANYBODY).result().outcome == "ok"
+
+
 def test_what_is_not_there_is_not_called(running, calls):
     with pytest.raises(ItemNotFound, match="ghost"):
         running.start("ghost", {}, ANYBODY)

@@ -1,7 +1,8 @@
 """One item, by any of the names a person or an agent may give it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from unicodedata import normalize
 
 from pegboard.errors import ItemAmbiguous, ItemHeld, ItemNotFound
 from pegboard.model.items import DEFAULT_NAMESPACE, Drift, Entry, Filters, ItemId
@@ -23,7 +24,7 @@ def describe(
     Without `files` it comes without its version, and wherever large files lie is not asked.
     """
     name = name.encode("utf-8", "replace").decode()
-    found = store.items.named(name)
+    found = next((there for form in _forms(name) if (there := store.items.named(form))), [])
     if within is not None:
         found = findable(store, found, within)
     elif not found and (inactive := store.items.get(ItemId(name), DEFAULT_NAMESPACE, files=files)):
@@ -44,6 +45,13 @@ def describe(
         raise ItemAmbiguous(f"{name!r} could be any of: {choices}", "give one of these")
     entry = candidates[0]
     return (store.items.get(entry.item.id, entry.item.namespace) if files else None) or entry
+
+
+def _forms(name: str) -> Iterable[str]:
+    """As it was typed; else as a file system may have written the same letters."""
+    if name.isascii():
+        return (name,)
+    return dict.fromkeys((name, normalize("NFC", name), normalize("NFD", name)))
 
 
 def _tell_if_inactive(store: Store, name: str, within: Filters | None) -> None:
