@@ -5,7 +5,9 @@ import threading
 from making import make_item
 from pegboard.app.live import kept
 from pegboard.app.pegboard import Pegboard
+from pegboard.board.trust.tokens import BoardTokens
 from pegboard.config.settings import EmbedSettings, Settings
+from pegboard.model.calls import Role
 from pegboard.store.postgres.store import PostgresStore
 from pegboard.store.sqlite.store import SqliteStore
 from waiting import until
@@ -41,6 +43,19 @@ def test_a_change_is_told_once(store):
     store.items.put([make_item()], None)
     assert store.await_change(stop, BOUND)
     assert not store.await_change(stop, 0.3)
+
+
+def test_a_token_that_is_revoked_elsewhere_is_news(store):
+    """For answers that go on, and have to end then."""
+    stop, other = threading.Event(), another(store)
+    made = BoardTokens(other).make(Role.READER)
+    store.await_change(stop, 0.0)
+    until(lambda: not (isinstance(store, PostgresStore) and store.listening.deaf))
+    while store.await_change(stop, 0.0):
+        pass  # whatever was before
+    BoardTokens(other).revoke(made.token.id)
+    assert store.await_change(stop, BOUND)
+    other.close()
 
 
 def test_whoever_waits_for_a_change_can_be_told_to_stop(store):

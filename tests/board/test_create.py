@@ -309,3 +309,13 @@ def test_what_is_no_tool_says_what_one_looks_like(tmp_path, name, said):
     (tmp_path / "silent.py").write_text("def run(): ...\n")
     with pytest.raises(UsageError, match=said):
         draft_at(tmp_path / name, "", 1 << 20)
+
+
+def test_where_signatures_are_required_a_refusal_tells_what_can_be_done(tmp_path, monkeypatch):
+    monkeypatch.setenv("PEGBOARD_TRUST_SIGNATURES_USER", "require")
+    monkeypatch.setenv("PEGBOARD_EMBED_PROVIDER", "test")
+    with Pegboard.open(str(tmp_path / "board.db"), create=True) as board:
+        made = make(board)
+    assert made.state == "refused"
+    assert "pegboard publish" in made.reason
+    assert "trust.signatures_" in made.reason

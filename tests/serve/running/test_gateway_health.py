@@ -11,9 +11,10 @@ from making import make_item
 from pegboard.errors import BoardUnreachable, ModelUnavailable
 from pegboard.model.calls import Caller, CallResult, Outcome, Role
 from pegboard.model.items import Kind, ToolType
-from pegboard.serve.http import health
+from pegboard.serve.http import health, signin
 from pegboard.serve.http.measuring import Measures
 from pegboard.serve.http.metrics import Counter, Histogram, exposition, gauge
+from pegboard.serve.http.signin import BoardSignIn
 from waiting import until
 
 ALL = Caller("olga", (), Role.ADMIN)
@@ -21,6 +22,13 @@ SOME = Caller("ada", ("team-a",), Role.ADMIN)
 LINE = re.compile(
     r"^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z]+=\"[^\"\n]*\"(,[a-z]+=\"[^\"\n]*\")*\})? \S+)$"
 )
+
+
+class Clock:
+    now = 1_000.0
+
+    def __call__(self):
+        return self.now
 
 
 @pytest.fixture
@@ -79,6 +87,7 @@ def test_a_board_that_hangs_and_a_model_that_hangs_are_told_apart(
         release.clear()
         with monkeypatch.context() as stuck:
             stuck.setattr(board.store, "now", lambda: release.wait(BOUND))
+            stuck.setattr(board.models, "searching", lambda: release.wait(BOUND) and None)
             found = client.get("/readyz")
             assert (found.status_code, found.json()["reasons"]) == (503, ["board_slow"])
         release.set()
@@ -173,6 +182,29 @@ def test_a_board_that_is_away_leaves_the_other_metrics(here, board, monkeypatch)
     assert found.status_code == 200
     assert "pegboard_board_up 0" in found.text
     assert "pegboard_items" not in found.text
+
+
+def test_a_board_that_hangs_is_told_by_metrics_to_whoever_was_known_before(board, monkeypatch):
+    """A token is looked up on the board, and then nobody would learn that it is away."""
+    monkeypatch.setattr(health, "METRICS_SECONDS", 0.5)
+    monkeypatch.setattr(signin, "WATCHED_SECONDS", 0.5)
+    release = threading.Event()
+    known, new = (board.tokens.make(Role.ADMIN).text for _ in range(2))
+    clock = Clock()
+    entry = BoardSignIn(board, board.settings.serve, clock=clock)
+    with Here(board, entry) as here, here.client(known) as client, here.client(new) as stranger:
+        assert "pegboard_board_up 1" in client.get("/metrics").text
+        clock.now += signin.CHECKED_SECONDS + 1
+        with monkeypatch.context() as stuck:
+            stuck.setattr(board.store, "now", lambda: release.wait(BOUND))
+            stuck.setattr(entry._tokens, "check", lambda *_: release.wait(BOUND) and None)
+            found = client.get("/metrics")
+            assert (found.status_code, "pegboard_board_up 0" in found.text) == (200, True)
+            clock.now += signin.STANDING_SECONDS
+            release.set()
+            assert client.get("/metrics").status_code == 401
+            assert stranger.get("/metrics").status_code == 401
+        assert client.get("/metrics").status_code == 200
 
 
 def test_calls_are_counted_by_type_and_outcome():

@@ -29,6 +29,10 @@ from pegboard.ports.store import Store
 from pegboard.store.planning import not_own
 
 FIRST = "1.0.0"
+UNSIGNED = (
+    "it is not signed, and what is made on a board cannot be; sign it in a folder and publish it"
+    " (pegboard publish), or have unsigned tools let in (trust.signatures_...)"
+)
 
 _NUMBER = re.compile(r"([0-9]+)\.([0-9]+)\.([0-9]+)(.*)", re.DOTALL)
 
@@ -74,7 +78,8 @@ class Making(NamedTuple):
         latest = kept[0].number if kept else ""
         verdict = self.gate(_candidate(draft, item_id, namespace, _after(latest)))
         if isinstance(verdict, Rejection):
-            return Created("refused", item_id, reason=verdict.reason)
+            reason = UNSIGNED if verdict.code == "unsigned" else verdict.reason
+            return Created("refused", item_id, reason=reason)
         verdict = _signed_by(verdict, place, before)
         if place.own and before is not None and before.item.author != place.author:
             return Created("refused", item_id, reason=not_own(verdict).reason)

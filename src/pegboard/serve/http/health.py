@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import partial
 
 from starlette.requests import HTTPConnection
@@ -22,6 +22,8 @@ KEPT_SECONDS = 1.0
 """How long it counts what was found: asking often must not be work for the board."""
 PATIENCE_SECONDS = 3.0
 """In which a board, or a model, that is well has answered."""
+METRICS_SECONDS = 6.0
+"""The same for all that metrics tell of a board. Prometheus waits for ten, unless it is told."""
 WELL_SECONDS = 60.0
 ILL_SECONDS = 5.0
 """After which a model is tried again that was well, or was not."""
@@ -64,7 +66,7 @@ class Readiness:
             return [STOPPING]
         async with self._asking:
             if time.monotonic() >= self._until:
-                self._found = [*await self._board(), *await self._model()]
+                self._found = await self._board() or await self._model()  # which may ask the board
                 self._until = time.monotonic() + KEPT_SECONDS
             return self._found
 
@@ -119,22 +121,22 @@ async def tell_metrics(asked: Asked) -> Response:
             "use a token of an admin without namespaces",
         )
     gateway: Gateway = asked.request.app.state.gateway
-    return await asked.threads.run(partial(_told, gateway, asked.board))
-
-
-def _told(gateway: Gateway, board: Pegboard) -> Response:
-    families = [*gateway.measures.families(), *_of_board(board)]
+    try:
+        async with asyncio.timeout(METRICS_SECONDS):
+            found = await asked.threads.run_slow(partial(_of_board, asked.board))
+    except TimeoutError:
+        found = []
+    up = gauge("pegboard_board_up", "Whether the board answers.", float(bool(found)))
+    families = [*gateway.measures.families(), up, *found]
     return Response(exposition(families), media_type=MEDIA_TYPE)
 
 
-def _of_board(board: Pegboard) -> Iterable[Family]:
-    """What can be told even if the board cannot: that it cannot."""
+def _of_board(board: Pegboard) -> Sequence[Family]:
+    """Nothing if it cannot tell."""
     try:
-        found = [*of_board(board.status(), board.now())]
+        return [*of_board(board.status(), board.now())]
     except PegboardError:
-        found = []
-    yield gauge("pegboard_board_up", "Whether the board answers.", float(bool(found)))
-    yield from found
+        return []
 
 
 GROUP = "health"

@@ -172,7 +172,7 @@ class Limits:
                 raise
             error = TookTooLong(
                 f"there was no answer within {seconds:g} s",
-                "ask for less at a time, or look at what keeps the board busy: pegboard status",
+                "ask for less at a time; whether the board answers at all is told by /readyz",
             )
             await self._refuse(Refusal.of(error), scope, receive, sending)
         except asyncio.CancelledError:

@@ -15,7 +15,7 @@ from starlette.requests import HTTPConnection
 from pegboard.app.pegboard import Pegboard
 from pegboard.board.trust.tokens import looks_like_token
 from pegboard.config.settings import ServeSettings
-from pegboard.errors import NotSignedIn, TooMany, UsageError
+from pegboard.errors import BoardError, NotSignedIn, TooMany, UsageError
 from pegboard.model.calls import Caller, Role
 from pegboard.model.tokens import Token
 from pegboard.serve.http.claims import Provider
@@ -30,6 +30,12 @@ log = logging.getLogger(__name__)
 LONGEST_TOKEN = 16_384
 CHECKED_SECONDS = 2.0
 """So long a token counts as good that was good: its end is heard of that much later."""
+WATCHING = "/metrics"
+"""What is told while the board is away as well, to whoever was known before."""
+WATCHED_SECONDS = 2.0
+"""So long the board is waited for there."""
+STANDING_SECONDS = 3_600.0
+"""So long a token that was good stays good there."""
 NOTED_SECONDS = 3_600.0
 """The last use of a token is noted at most so often."""
 MOST_KNOWN = 10_000
@@ -115,28 +121,44 @@ class BoardSignIn:
                 f"try again in {WAIT_SECONDS} seconds",
             )
         try:
-            return await self._checked(digest, text)
+            return await self._checked(digest, text, connection.scope["path"] == WATCHING)
         except NotSignedIn:
             self._known.pop(digest, None)
             if self.failures.add(host):
                 log.warning("%s brings tokens that are not good, again and again", host)
             raise
 
-    async def _checked(self, digest: bytes, text: str) -> SignedIn:
+    async def _checked(self, digest: bytes, text: str, watching: bool) -> SignedIn:
         if len(text) > LONGEST_TOKEN:
             raise NotSignedIn(f"the token has {len(text):,} characters; none is so long", NEEDED)
         if looks_like_token(text):
-            token = self._fresh(digest) or await self._look(partial(self._found, text))
-            if token is None:
-                raise NotSignedIn("this token is not good: unknown, expired or revoked", NEEDED)
-            self._remember(digest, token)
-            self._note_use(token)
-            return SignedIn(token.caller, token.id, token.expires_at)
+            return await (self._watcher(digest, text) if watching else self._token(digest, text))
         if self.provider is None or text.count(".") != 2:
             raise NotSignedIn("this is no token of this board", NEEDED)
         said = await self.provider.check(text)
         self._remember(digest, None)
         return SignedIn(said.caller, None, said.until)
+
+    async def _token(self, digest: bytes, text: str) -> SignedIn:
+        token = self._fresh(digest) or await self._look(partial(self._found, text))
+        if token is None:
+            raise NotSignedIn("this token is not good: unknown, expired or revoked", NEEDED)
+        self._remember(digest, token)
+        self._note_use(token)
+        return SignedIn(token.caller, token.id, token.expires_at)
+
+    async def _watcher(self, digest: bytes, text: str) -> SignedIn:
+        """Else nobody would learn from here that the board is away."""
+        known = self._known.get(digest)
+        if known is None or known.token is None or self._clock() - known.at > STANDING_SECONDS:
+            return await self._token(digest, text)
+        try:
+            async with asyncio.timeout(WATCHED_SECONDS):
+                return await self._token(digest, text)
+        except (TimeoutError, BoardError):
+            if known.token.expired(time.time()):
+                raise NotSignedIn("this token has expired", NEEDED) from None
+            return SignedIn(known.token.caller, known.token.id, known.token.expires_at)
 
     def _found(self, text: str) -> Token | None:
         return self._tokens.check(text, time.time())

@@ -52,7 +52,7 @@ class PostgresTokens:
                 write_down(tx, revoked_token(name, by, time.time()), uuid.uuid4())
 
         if is_storable(token_id):
-            self._db.write(work, changes=False)
+            self._db.write(work, tell=True)  # answers that go on have to end
 
     def used(self, token_id: str, at: float) -> None:
         params: dict[str, object] = {"id": token_id, "at": at}
