@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard.execute.arguments import MAX_SCHEMA, check, complaints, explain
+from pegboard.execute.arguments import (
+    LARGEST_EXACT,
+    MAX_SCHEMA,
+    check,
+    complaints,
+    explain,
+    filled,
+)
 
 SCHEMA = {
     "type": "object",
@@ -168,3 +175,68 @@ def test_whatever_is_complained_about_names_its_place(arguments):
     for each in check(arguments, SCHEMA):
         assert each.path == "" or each.path.startswith("/")
         assert each.message
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "integer"},
+        {"type": ["integer", "null"]},
+        {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        {"oneOf": [{"type": "string"}, {"type": "integer"}]},
+    ],
+)
+def test_a_number_without_fraction_is_handed_on_as_the_integer_that_is_asked_for(part):
+    schema = {"properties": {"n": part}}
+    found = filled({"n": 3.0}, schema)
+    assert (found, type(found["n"])) == ({"n": 3}, int)
+    assert type(filled({"n": -0.0}, schema)["n"]) is int
+
+
+def test_integers_are_handed_on_as_such_inside_of_lists_and_objects():
+    row = {"type": "object", "properties": {"n": {"type": "integer"}, "x": {"type": "number"}}}
+    schema = {
+        "properties": {
+            "rows": {"type": "array", "items": row},
+            "counts": {"type": "object", "additionalProperties": {"type": "integer"}},
+        }
+    }
+    said = {"rows": [{"n": 1.0, "x": 1.0, "y": 1.0}, {}], "counts": {"a": 2.0}}
+    assert repr(filled(said, schema)) == repr(
+        {"rows": [{"n": 1, "x": 1.0, "y": 1.0}, {}], "counts": {"a": 2}}
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "part"),
+    [
+        (3.0, {"type": "number"}),
+        (3.0, {"type": ["integer", "number"]}),
+        (3.0, {}),
+        (3.0, True),
+        (3.5, {"type": "integer"}),
+        (1e300, {"type": "integer"}),
+        (-1e300, {"type": "integer"}),
+        (2.0 * LARGEST_EXACT, {"type": "integer"}),
+        (float("inf"), {"type": "integer"}),
+        (True, {"type": "integer"}),
+        ("3.0", {"type": "integer"}),
+    ],
+)
+def test_every_other_value_is_handed_on_as_it_is(value, part):
+    found = filled({"n": value}, {"properties": {"n": part}})["n"]
+    assert found is value
+
+
+WORDS = st.sampled_from(
+    ["n", "properties", "items", "type", "anyOf", "oneOf", "default", "additionalProperties"]
+)
+LOOKS_LIKE_A_SCHEMA = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.sampled_from(["integer", "number"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),
+)
+
+
+@given(st.dictionaries(WORDS, VALUES), st.dictionaries(WORDS, LOOKS_LIKE_A_SCHEMA))
+def test_filling_in_takes_any_arguments_and_any_schema(arguments, schema):
+    assert filled(arguments, schema).keys() >= arguments.keys()

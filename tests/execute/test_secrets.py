@@ -61,7 +61,7 @@ def test_no_usual_spelling_of_a_secret_gets_through(secret, around):
     for said in (secret, json.dumps(secret)[1:-1], repr(secret)[1:-1]):
         assert secret not in secrets.hide(f"<<{said}>>").replace("***", "")
     encoded = base64.b64encode(secret.encode("utf-8", "surrogatepass")).decode()
-    assert encoded not in secrets.hide(f"<{encoded}>")
+    assert secrets.hide(f"<{encoded}>") == "<***>"
     told = secrets.hidden_in({"k": [secret, {f"{secret}": 1}], "n": 5, "o": None})
     assert secret not in told["k"][0].replace("***", "")
     assert told["n"] == 5
@@ -83,6 +83,67 @@ def test_a_secret_is_known_as_other_languages_and_libraries_write_it(said):
     secrets = Secrets({"S": ODD}.get)
     secrets.value("S")
     assert "***" in secrets.hide(said)
+
+
+IN_BASE64 = (base64.b64encode, base64.urlsafe_b64encode, base64.encodebytes)
+
+
+def unmistakable(secret, written):
+    """What stands in base64 for these bytes alone, whichever bytes come before and after."""
+    for before in range(3):
+        found = written(bytes(before) + secret).decode().replace("\n", "")
+        yield found[(0, 2, 3)[before] : (before + len(secret)) * 8 // 6]
+
+
+@given(
+    st.text(min_size=4, max_size=90).filter(lambda text: "***" not in text),
+    st.binary(max_size=90),
+    st.binary(max_size=90),
+)
+def test_no_secret_gets_through_in_base64_whatever_stands_around_it(secret, before, after):
+    secrets = Secrets({"S": secret}.get)
+    secrets.value("S")
+    content = secret.encode()
+    for written in IN_BASE64:
+        told = secrets.hide(written(before + content + after).decode()).replace("\n", "")
+        assert "***" in told
+        for core in unmistakable(content, written):
+            assert len(core) >= 4
+            assert core not in told
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("aHVudGVyMmh1bnRlcjI=", "***"),
+        ("aHVudGVyMmh1bnRlcjIK", "***K"),
+        ("dXNlcjpodW50ZXIyaHVudGVyMg==", "dXNlcjp***"),
+        ("aHVudGVyMmh1bnRl\r\ncjI=\r\n", "***\r\n"),
+        ("aHVudGVyMWh1bnRlcjE=", "aHVudGVyMWh1bnRlcjE="),
+    ],
+    ids=["alone", "with a line end", "after a user's name", "in two lines", "another"],
+)
+def test_a_secret_is_hidden_in_base64_and_what_is_around_it_is_not(said, told):
+    secrets = Secrets({"S": "hunter2hunter2"}.get)
+    secrets.value("S")
+    assert secrets.hide(f"Basic {said} it is") == f"Basic {told} it is"
+
+
+def test_a_secret_in_base64_is_hidden_as_often_as_it_is_there_and_other_lines_stay_lines():
+    secrets = Secrets({"S": "hunter2hunter2"}.get)
+    secrets.value("S")
+    told = secrets.hide(base64.encodebytes(b"hunter2hunter2, " * 20).decode())
+    assert told.count("***") == 20
+    other = base64.encodebytes(b"hunter1hunter1, " * 20).decode()
+    assert secrets.hide(other) == other
+    assert secrets.hide("hunter2\nhunter2\n") == "hunter2\nhunter2\n"
+    assert secrets.hide("aHVudGVyMmh1bnRlcjIK\ndXNlcg==\n") == "***K\ndXNlcg==\n"
+
+
+def test_what_is_too_short_to_be_hidden_is_not_hidden_in_base64_either():
+    secrets = Secrets({"S": "abc"}.get)
+    secrets.value("S")
+    assert secrets.hide("abc YWJj") == "abc YWJj"
 
 
 def test_a_secret_is_known_without_its_line_end_by_its_lines_and_as_a_number():

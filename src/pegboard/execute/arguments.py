@@ -34,6 +34,9 @@ MAX_STEPS = 50_000
 MAX_UNIQUE = 1_000
 """Comparing each item of a list with all others takes the square of its length."""
 
+LARGEST_EXACT = 2**53
+"""Beyond it not every whole number can be written as a float, and none says which was meant."""
+
 _LOOKED_AT = 50
 
 Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
@@ -215,7 +218,17 @@ def _counted(keyword: Keyword) -> Keyword:
 
 
 def filled(arguments: Json, schema: Json) -> dict[str, object]:
-    """The arguments with the schema's defaults for what was not given, also inside of objects."""
+    """The arguments with the schema's defaults for what was not given, also inside of objects.
+
+    Where integers are asked for, 3.0 becomes 3: it is one in JSON, and not in Python.
+    """
+    return {
+        name: _whole(value, _part_for(name, schema))
+        for name, value in _with_defaults(arguments, schema).items()
+    }
+
+
+def _with_defaults(arguments: Json, schema: Json) -> dict[str, object]:
     properties = schema.get("properties")
     found = dict(arguments)
     if not isinstance(properties, Mapping):
@@ -226,5 +239,33 @@ def filled(arguments: Json, schema: Json) -> dict[str, object]:
         if name not in found and "default" in part:
             found[name] = part["default"]
         elif isinstance(inside := found.get(name), Mapping):
-            found[name] = filled(inside, part)
+            found[name] = _with_defaults(inside, part)
     return found
+
+
+def _whole(value: object, schema: object) -> object:
+    if not isinstance(schema, Mapping):
+        return value
+    if isinstance(value, float):
+        exact = value.is_integer() and abs(value) <= LARGEST_EXACT
+        return int(value) if exact and _takes_only_integers(schema) else value
+    if isinstance(value, list):
+        return [_whole(each, schema.get("items")) for each in value]
+    if isinstance(value, Mapping):
+        return {name: _whole(each, _part_for(name, schema)) for name, each in value.items()}
+    return value
+
+
+def _part_for(name: str, schema: Json) -> object:
+    properties = schema.get("properties")
+    known = properties if isinstance(properties, Mapping) else {}
+    return known.get(name, schema.get("additionalProperties"))
+
+
+def _takes_only_integers(schema: Json) -> bool:
+    """Of all numbers; it may take other things beside."""
+    ways = schema.get("anyOf") or schema.get("oneOf")
+    parts = [each for each in ways if isinstance(each, Mapping)] if isinstance(ways, list) else []
+    said = [each.get("type") for each in (schema, *parts)]
+    types = [each for one in said for each in (one if isinstance(one, list) else [one])]
+    return "integer" in types and "number" not in types

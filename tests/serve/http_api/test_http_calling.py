@@ -71,6 +71,14 @@ def test_what_is_not_there_is_not_called(api):
         assert call(api, name).code == "item_not_found"
 
 
+@pytest.mark.parametrize("number", ["9.9.9", "1.0", "v1"])
+def test_a_version_that_is_not_there_is_told_with_those_that_are(api, number):
+    [version] = api.ask("GET", "/tools/greet/versions").json["versions"]
+    found = call(api, f"greet@{number}").json
+    assert found["detail"] == f"tools:paper:greet has no version {number}"
+    assert found["hint"] == f"it has: {version['number']}"
+
+
 def test_a_version_can_be_named(api):
     [version] = api.ask("GET", "/tools/greet/versions").json["versions"]
     found = call(api, f"greet%40{version['number']}".replace("+", "%2B"), {"name": "x"})

@@ -132,6 +132,17 @@ def test_what_is_no_document_is_refused_with_the_reason(api, web):
         assert (found.status, found.code) == (422, "refused")
 
 
+@pytest.mark.parametrize("kind", ["openapi", "lightapi"])
+@pytest.mark.parametrize("login", ["", "user:hunter2@"])
+def test_whoever_adds_what_needs_a_login_is_told_to_do_it_on_the_gateways_machine(
+    api, web, kind, login
+):
+    url = f"{web}/nothing".replace("://", f"://{login}")
+    found = api.ask("POST", "/sources", {"kind": kind, "url": url}).json
+    assert found["hint"].endswith(f"on the gateway's machine, with: pegboard add {kind} --header")
+    assert "give it" not in found["hint"]
+
+
 def test_an_mcp_server_that_is_down_is_added_and_told_to_be_down(api):
     said = {"kind": "mcp", "url": "http://127.0.0.1:1/mcp", "name": "far", "transport": "http"}
     added = api.ask("POST", "/sources", said)

@@ -5,7 +5,7 @@ import math
 import re
 import typing
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from types import UnionType
 from typing import TypeVar
@@ -22,6 +22,7 @@ from pegboard.serve.threads import Threads
 from pegboard.text import clipped
 
 W = TypeVar("W", bound=Wanted)
+Place = tuple[int | str, ...]
 
 MEDIA = ("application/json", "application/merge-patch+json")
 LARGE = 50_000
@@ -33,6 +34,8 @@ DEEPEST = 64
 MOST_PAIRS = 1_000
 MOST_ERRORS = 10
 LONGEST_SHOWN = 60
+WANTED = "input should be "
+NOTHING = object()
 
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})", re.ASCII)
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
@@ -54,7 +57,7 @@ def read_query(request: Request, model: type[W]) -> W:
             raise UsageError(f"{name} is given {count} times", "give it once")
         else:
             found[name] = _value(name, values[0], _kinds(field.annotation))
-    return checked(model, found)
+    return checked(model, found, in_query=True)
 
 
 def pairs_of(query: bytes) -> list[tuple[str, str]]:
@@ -192,27 +195,58 @@ def _int(text: str) -> int:
     return int(text)
 
 
-def checked(model: type[W], said: Mapping[str, object]) -> W:
+def checked(model: type[W], said: Mapping[str, object], *, in_query: bool = False) -> W:
     try:
         return model.model_validate(said)
     except ValidationError as error:
-        found = error.errors(include_url=False)
-        wrong = list(dict.fromkeys(_wrong(each, model) for each in found))
+        found: dict[Place, list[ErrorDetails]] = {}
+        for each in error.errors(include_url=False):
+            place = each["loc"][:1] if in_query else _place(each, said)
+            found.setdefault(place, []).append(each)
+        # Where more is wrong further inside, that was nearer to being what is asked for.
+        outer = {place[:end] for place in found for end in range(len(place))}
+        wrong = [_wrong(place, found[place], model) for place in found if place not in outer]
         raise UsageError("; ".join(wrong[:MOST_ERRORS])) from error
 
 
-def _wrong(error: ErrorDetails, model: type[Wanted]) -> str:
-    where = ".".join(map(str, error["loc"])) or "the request"
+def _place(error: ErrorDetails, said: object) -> Place:
+    """Where in the request it is: without the names of the types that were tried there."""
+    place: list[int | str] = []
+    for step in error["loc"]:
+        if (inside := _inside(said, step)) is not NOTHING:
+            said = inside
+            place.append(step)
+    return (*place, error["loc"][-1]) if error["type"] == "missing" else tuple(place)
+
+
+def _inside(said: object, step: int | str) -> object:
+    if isinstance(said, list) and isinstance(step, int):
+        return said[step]
+    return said.get(step, NOTHING) if isinstance(said, dict) else NOTHING
+
+
+def _wrong(place: Place, errors: Sequence[ErrorDetails], model: type[Wanted]) -> str:
+    """What is wrong in one place; several errors are of as many types that would have done."""
+    where = ".".join(map(str, place)) or "the request"
+    error = errors[0]
     if error["type"] == "missing":
         return f"{where} is missing"
     if error["type"] == "extra_forbidden":
         said = f"there is no {clipped(where, LONGEST_SHOWN)!r}"
-        if len(error["loc"]) > 1:
+        if len(place) > 1:
             return said
         known = ", ".join(model.model_fields)
         return f"{said}; there are: {known}" if known else f"{said}; nothing can be said here"
+    first, *others = dict.fromkeys(map(_message, errors))
+    said = " or ".join([first, *(each.removeprefix(WANTED) for each in others)])
+    return f"{where} is {_shown(error['input'])}; {said}"
+
+
+def _message(error: ErrorDetails) -> str:
+    if error["type"] in ("dict_type", "model_type"):
+        return f"{WANTED}an object"
     said = error["msg"].removeprefix("Value error, ").replace("tuple", "list")
-    return f"{where} is {_shown(error['input'])}; {said[:1].lower()}{said[1:]}"
+    return f"{said[:1].lower()}{said[1:]}"
 
 
 def _shown(value: object) -> str:

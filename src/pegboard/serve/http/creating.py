@@ -1,18 +1,16 @@
 """`POST /tools`: a tool that hangs on the board alone, as `pegboard create` makes it."""
 
 import base64
-import binascii
 from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
 from pegboard.board.create.drafts import draft_of
 from pegboard.board.create.making import Created
-from pegboard.errors import UsageError
 from pegboard.model.answers import Hit
 from pegboard.model.calls import Role
 from pegboard.model.items import ItemId
@@ -40,14 +38,23 @@ CREATED = Record(
 )
 
 
+def _base64(text: str) -> str:
+    try:
+        base64.b64decode(text, validate=True)
+    except ValueError as error:
+        raise ValueError(f"it is no base64: {error}") from error
+    return text
+
+
 class InBase64(Wanted):
-    base64: Annotated[str, Field(pattern="^[A-Za-z0-9+/]*={0,2}$")]
+    base64: Annotated[
+        str,
+        AfterValidator(_base64),
+        Field(json_schema_extra={"pattern": "^[A-Za-z0-9+/]*={0,2}$"}),
+    ]
 
     def content(self) -> bytes:
-        try:
-            return base64.b64decode(self.base64, validate=True)
-        except (binascii.Error, ValueError) as error:
-            raise UsageError(f"a file is not base64: {error}") from error
+        return base64.b64decode(self.base64)
 
 
 class CreateBody(Wanted):

@@ -18,7 +18,7 @@ from pegboard.app.pegboard import Pegboard
 from pegboard.board.maintain.filling import Outcome
 from pegboard.board.sync.one_source import SyncReport
 from pegboard.config.settings import RunSettings
-from pegboard.errors import ItemNotFound, NotAllowed, SourceError, UsageError
+from pegboard.errors import ItemNotFound, NotAllowed, PegboardError, SourceError, UsageError
 from pegboard.execute.api.addresses import Guard, Reach
 from pegboard.execute.api.faults import Refused
 from pegboard.model.calls import Health, Role, Transport
@@ -145,11 +145,23 @@ def _add(board: Pegboard, said: SourceBody) -> Response:
         name = _add_server(board, said) if said.kind == "mcp" else _add_document(board, said)
         outcome = board.sync([name], embed=False) if said.sync else None
     except SourceError as error:
-        raise Declined("refused", error.message, error.hint) from error
+        raise Declined("refused", error.message, _hint(error, said.kind)) from error
+    except UsageError as error:
+        raise UsageError(error.message, _hint(error, said.kind)) from error
     record = next(each for each in board.sources() if each.name == name)
     reports = outcome.sources if outcome else []
     told = _told(record, _servers(board)) | {"sync": reports[0] if reports else None}
     return reply(told, 201, {"Location": f"/sources/{quote(name, safe='')}"})
+
+
+def _hint(error: PegboardError, kind: str) -> str:
+    """What to do next, for somebody who has no options of a command."""
+    if "--header" not in error.hint:
+        return error.hint
+    return (
+        "check the address; what needs a login is added on the gateway's machine, with: "
+        f"pegboard add {kind} --header"
+    )
 
 
 def _add_document(board: Pegboard, said: SourceBody) -> str:
