@@ -67,11 +67,11 @@ def test_no_name_is_taken_for_a_version_of_another_item(board, embedder):
     [
         ("rev", ("rev", "latest")),
         ("rev@1.0.0", ("rev", "1.0.0")),
-        ("rev@1.0", ("rev", "1.0")),
+        ("rev@1.0", ("rev@1.0", "latest")),
         ("rev@latest", ("rev", "latest")),
         ("rev@home", ("rev@home", "latest")),
         ("@1.0", ("@1.0", "latest")),
     ],
 )
-def test_a_name_is_split_before_what_looks_like_a_version(name, parts):
+def test_a_name_is_split_before_a_version(name, parts):
     assert split(name) == parts

@@ -32,7 +32,7 @@ def redacted(text: str, secrets: Set[str]) -> str:
 
 
 def _seen_as_one(lines: str, pattern: re.Pattern[str]) -> str:
-    """Programs break base64 into lines, and a secret with it; if none is broken, they stay lines."""
+    """Programs break base64 into lines, and a secret with it. Where none is, they stay lines."""
     hidden = pattern.sub(HIDDEN, lines)
     broken = pattern.search(_LINE_END.sub("", hidden))
     return _LINE_END.sub("", lines) if broken else hidden

@@ -5,11 +5,12 @@ from collections.abc import Iterable, Sequence
 from unicodedata import normalize
 
 from pegboard.errors import ItemAmbiguous, ItemHeld, ItemNotFound
-from pegboard.model.items import DEFAULT_NAMESPACE, Drift, Entry, Filters, ItemId
+from pegboard.model.items import DEFAULT_NAMESPACE, Drift, Entry, Filters, Item, ItemId
 from pegboard.ports.store import Store
 
 _PLAIN = re.compile(r"\w[\w:/.@-]{0,199}")
 """Names that a shell takes as they are."""
+_LIKE_VERSION = re.compile(r"[vV]?[0-9]+(\.[0-9]+)*([-+][0-9A-Za-z.+-]+)?")
 
 
 def describe(
@@ -33,6 +34,7 @@ def describe(
     candidates = exact or found
     if not candidates:
         _tell_if_inactive(store, name, within)
+        _tell_if_version(store, name, within)
         asked = name if _PLAIN.fullmatch(name) else '"..."'
         raise ItemNotFound(
             f"there is no item {name!r} on this board", f"look for it: pegboard search {asked}"
@@ -68,6 +70,26 @@ def _tell_if_inactive(store: Store, name: str, within: Filters | None) -> None:
         )
     why = "gone from its source" if entry.drift is Drift.MISSING else "not active"
     raise ItemNotFound(f"{name} is {why}", f"look at it with: pegboard show {name}")
+
+
+def _tell_if_version(store: Store, name: str, within: Filters | None) -> None:
+    """Where the item is there, and was asked for as 1.0 or v2: no version is written so."""
+    base, _, number = name.rpartition("@")
+    if not base or not _LIKE_VERSION.fullmatch(number):
+        return
+    try:
+        item = describe(store, base, within, files=False).item
+    except (ItemNotFound, ItemAmbiguous):
+        return
+    raise no_version(store, item, number)
+
+
+def no_version(store: Store, item: Item, number: str) -> ItemNotFound:
+    kept = [each.number for each in store.items.versions(item.id, item.namespace)]
+    return ItemNotFound(
+        f"{item.id} has no version {number}",
+        f"it has: {', '.join(kept[:20])}" if kept else "its source keeps no versions",
+    )
 
 
 def _tell_if_held(store: Store, name: str) -> None:

@@ -2,10 +2,9 @@
 
 import json
 import re
-from contextlib import suppress
 
-from pegboard.board.describe.by_name import describe
-from pegboard.errors import ItemNotFound, NotExecutable
+from pegboard.board.describe.by_name import describe, no_version
+from pegboard.errors import NotExecutable
 from pegboard.gate.admission import admit
 from pegboard.model.items import Candidate, Entry, Filters, Form, Item, Kind, Rejection
 from pegboard.ports.store import Store
@@ -15,8 +14,6 @@ from pegboard.sources.unfit import Unfit
 LATEST = "latest"
 MANIFEST = "tool.yaml"
 _NUMBER = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?|latest")
-_LIKE_ONE = re.compile(r"[vV]?[0-9]+(\.[0-9]+)*([-+][0-9A-Za-z.+-]+)?")
-"""What people write for a number, such as 1.0 or v2; it may also be how a name ends."""
 
 _FORMS = {
     Kind.TOOL: Form.MANIFEST,
@@ -30,34 +27,21 @@ _RUN_BY = ("tool_type", "executor", "permissions", "input_schema", "output_schem
 def split(name: str) -> tuple[str, str]:
     """What was asked for and in which version; without one, the latest."""
     base, _, number = name.rpartition("@")
-    said = number == LATEST or _LIKE_ONE.fullmatch(number)
-    return (base, number) if base and said else (name, LATEST)
+    return (base, number) if base and _NUMBER.fullmatch(number) else (name, LATEST)
 
 
 def found(store: Store, name: str, within: Filters) -> tuple[Entry, Item]:
     """The entry as it hangs on the board, and the item in the version that was asked for."""
-    entry, number = _asked_for(store, name, within)
+    base, number = split(name)
+    entry = describe(store, base, within)
     item = entry.item
     if number == LATEST or (item.version and item.version.version == number):
         return entry, item
     version = store.items.version(item.id, item.namespace, number)
     if version is None:
-        kept = [each.number for each in store.items.versions(item.id, item.namespace)]
-        raise ItemNotFound(
-            f"{item.id} has no version {number}",
-            f"it has: {', '.join(kept[:20])}" if kept else "its source keeps no versions",
-        )
+        raise no_version(store, item, number)
     read = item._replace(version=version, signature=None)
     return entry, _read(read, (version.manifest_text or "").encode())
-
-
-def _asked_for(store: Store, name: str, within: Filters) -> tuple[Entry, str]:
-    """A number cannot be mistaken; what only looks like one may be a part of the name."""
-    base, number = split(name)
-    if not _NUMBER.fullmatch(number):
-        with suppress(ItemNotFound):
-            return describe(store, name, within), LATEST
-    return describe(store, base, within), number
 
 
 def is_as_written(item: Item) -> bool:
