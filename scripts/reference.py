@@ -32,6 +32,7 @@ from pegboard.serve.http.problems import OTHERS, status_of
 from pegboard.serve.http.routes import ROUTES
 from pegboard.serve.http.searching import SearchQuery
 from pegboard.serve.mcp.arguments import allowed
+from pegboard.serve.mcp.creating import CODES
 from pegboard.serve.mcp.offers import OFFERS
 from pegboard.serve.mcp.pytools import pytools_offers
 from pegboard.serve.mcp.table import Offer
@@ -346,8 +347,14 @@ def errors() -> Iterator[str]:
 
 def beside() -> Iterator[str]:
     forgotten(OTHERS, BESIDE, "BESIDE")
-    rows = [(f"`{code}`", str(status), BESIDE[code]) for code, status in OTHERS.items()]
-    return table(("code", "HTTP status", "what it means, and what to do"), rows)
+    rows = [
+        (f"`{code}`", _faces(code), str(status), BESIDE[code]) for code, status in OTHERS.items()
+    ]
+    return table(("code", "on which face", "HTTP status", "what it means, and what to do"), rows)
+
+
+def _faces(code: str) -> str:
+    return "HTTP, MCP" if code in CODES.values() else "HTTP"
 
 
 def tools(offers: Sequence[Offer]) -> Callable[[], Iterator[str]]:

@@ -163,7 +163,7 @@ def test_each_rule_can_be_set():
     assert decided(tool(), unsigned, signed=True) is Decision.ALLOW
     assert decided(tool(ToolType.MCP), unsigned) is Decision.ALLOW
     assert decided(tool(source=CREATED), Rules(created=Decision.DENY)) is Decision.DENY
-    assert decided(tool(source=CREATED), unsigned) is Decision.DENY, "of all rules the strictest"
+    assert decided(tool(source=CREATED), unsigned) is Decision.ALLOW, "it has a rule of its own"
     assert decided(tool(), Rules(agents=Decision.ASK), agent=True) is Decision.ASK
     assert decided(tool(), Rules(agents=Decision.ASK)) is Decision.ALLOW
     harmful = tool(executor={"destructive": True})

@@ -94,6 +94,35 @@ def test_a_call_that_did_not_end_well_is_an_error_that_says_why(board, ask, outc
     assert text_of(result) == "the server did not answer within 60 seconds"
 
 
+@pytest.mark.parametrize("outcome", Outcome)
+def test_a_program_can_tell_how_a_call_ended_whatever_ran_it(board, ask, outcome):
+    """What an MCP server, a service or a skill gives has neither a version nor a sandbox."""
+    board.returns(outcome=outcome, error="" if outcome is Outcome.OK else "no", seconds=0.5)
+    assert ask("call_tool", name="z").meta["pegboard"] == {
+        "outcome": outcome.value,
+        "version": "",
+        "sandbox": None,
+        "seconds": 0.5,
+        "logs": "",
+    }
+
+
+def test_what_a_server_says_beside_its_result_is_kept(board, ask):
+    board.returns(meta={"example.com/trace": [1, {"a": None}]})
+    meta = ask("call_tool", name="z").meta
+    assert meta["example.com/trace"] == [1, {"a": None}]
+    assert meta["pegboard"]["outcome"] == "ok"
+
+
+def test_a_server_cannot_say_in_our_name_how_a_call_ended(board, ask):
+    """It may be another Pegboard, whose own words are kept beside ours."""
+    theirs = {"outcome": "ok", "sandbox": "bubblewrap", "error": {"code": "refused"}}
+    board.returns(outcome=Outcome.FAILED, error="no", meta={"pegboard": theirs})
+    told = ask("call_tool", name="z").meta["pegboard"]
+    assert told.pop("upstream") == theirs
+    assert (told["outcome"], told["sandbox"], "error" in told) == ("failed", None, False)
+
+
 @pytest.mark.parametrize(
     "error",
     [
@@ -108,11 +137,41 @@ def test_a_call_that_is_refused_is_a_result_that_an_agent_can_act_on(board, ask,
     assert (result.is_error, text_of(result)) == (True, str(error))
 
 
-def test_an_agent_is_not_sent_to_the_command_line_for_a_tool(board, ask):
-    board.raises(ItemNotFound("there is no item 'z' on this board", "pegboard search"))
-    assert text_of(ask("call_tool", name="z")) == (
+@pytest.mark.parametrize(
+    "hint",
+    [
+        "",
+        "look for it: pegboard search z",
+        "look for it: pegboard search --tier all",
+        "look at it with: pegboard show z",
+    ],
+)
+def test_an_agent_is_not_sent_to_the_command_line_for_a_tool(board, ask, hint):
+    board.raises(ItemNotFound("there is no item 'z' on this board", hint))
+    result = ask("call_tool", name="z")
+    assert text_of(result) == (
         "there is no item 'z' on this board\n  look for it with search_tools"
     )
+    assert result.meta["pegboard"]["error"]["hint"] == "look for it with search_tools"
+
+
+def test_what_only_a_person_can_do_about_a_tool_is_told_to_be_passed_on(board, ask):
+    hint = "a person can switch it on: pegboard activate z"
+    board.raises(ItemNotFound("z is switched off", hint))
+    result = ask("call_tool", name="z")
+    assert text_of(result) == f"z is switched off\n  {hint}"
+    assert result.meta["pegboard"]["error"]["hint"] == hint
+
+
+def test_an_agent_that_asks_for_an_unknown_version_is_told_those_there_are(board, ask):
+    board.raises(ItemNotFound("z has no version 9.9.9", "it has: 1.0.0, 1.1.0"))
+    result = ask("call_tool", name="z@9.9.9")
+    assert text_of(result) == "z has no version 9.9.9\n  it has: 1.0.0, 1.1.0"
+    assert result.meta["pegboard"]["error"] == {
+        "code": "item_not_found",
+        "message": "z has no version 9.9.9",
+        "hint": "it has: 1.0.0, 1.1.0",
+    }
 
 
 def test_an_error_while_the_call_runs_is_a_result_too(board, ask):
@@ -124,6 +183,7 @@ def test_an_error_while_the_call_runs_is_a_result_too(board, ask):
     ("arguments", "complaint"),
     [
         ({}, "name is missing"),
+        ({"name": ""}, 'name is ""; it must be text of 1 to 600 characters'),
         ({"name": "z", "arguments": "{}"}, 'arguments is "{}"; it must be an object'),
         ({"name": "z", "timeout_seconds": 0}, "timeout_seconds is 0; it must be a number from 0.1"),
         ({"name": "z", "q": 1}, 'there is no parameter "q"'),
@@ -264,6 +324,7 @@ def test_a_call_that_the_board_calls_off_is_answered(board, ask):
     result = ask("call_tool", name="z")
     assert result.is_error
     assert "cancelled" in text_of(result)
+    assert result.meta["pegboard"]["outcome"] == "killed"
 
 
 def test_what_a_tool_of_ours_leaves_is_sent_with_the_result(board, ask):

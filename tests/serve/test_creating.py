@@ -3,13 +3,15 @@
 import json
 import re
 
+import jsonschema
 import pytest
+from serve_parts import text_of
 
 from pegboard.app.pegboard import Pegboard
 from pegboard.board.create.drafts import draft_of
 from pegboard.config.settings import Settings
 from pegboard.gate.tool_schema import schema_text
-from pegboard.serve.mcp.creating import INPUT_SCHEMA, in_words
+from pegboard.serve.mcp.creating import INPUT_SCHEMA, OUTPUT_SCHEMA, in_words
 from pegboard.store.sqlite.store import SqliteStore
 
 SAID = INPUT_SCHEMA["properties"]["manifest"]["description"]
@@ -67,3 +69,44 @@ def test_a_tool_that_fails_when_it_is_tried_can_be_made_untried(board):
     assert "was not kept: trying it failed; without try_with it is kept untried" in told
     assert "name the package that has it in its dependencies" in told
     assert board.create(draft).state == "created"
+
+
+FETCH = {"tool_id": "fetch", "tool_type": "python", "description": "Fetch a page."}
+
+
+def test_a_tool_that_the_gate_refuses_is_an_error_with_its_code_and_its_facts(ask):
+    result = ask("create_tool", manifest=FETCH | {"color": "red"})
+    assert result.is_error
+    jsonschema.validate(result.structured_content, OUTPUT_SCHEMA)
+    told = result.structured_content
+    assert (told["state"], told["id"]) == ("refused", "created::fetch")
+    assert "color" in told["reason"]
+    error = result.meta["pegboard"]["error"]
+    assert error["code"] == "refused"
+    assert error["message"] == f"created::fetch was refused: {told['reason']}" == text_of(result)
+
+
+@pytest.mark.program
+def test_a_tool_that_fails_when_it_is_tried_is_an_error_with_its_code_and_its_facts(ask):
+    files = {"main.py": "def run():\n    print('so far')\n    return 1 / 0\n"}
+    result = ask("create_tool", manifest=FETCH, files=files, try_with={})
+    assert result.is_error
+    jsonschema.validate(result.structured_content, OUTPUT_SCHEMA)
+    told = result.structured_content
+    assert (told["state"], told["id"], told["version"]) == ("failed", "created::fetch", "1.0.0")
+    assert told["trial"]["outcome"] == "failed"
+    assert "ZeroDivisionError" in told["trial"]["error"]
+    assert "so far" in told["trial"]["logs"]
+    error = result.meta["pegboard"]["error"]
+    assert error["code"] == "trial_failed"
+    assert error["message"] in text_of(result)
+    assert error["hint"] in text_of(result)
+
+
+@pytest.mark.program
+def test_a_tool_that_was_tried_and_made_is_no_error(ask):
+    result = ask("create_tool", manifest=FETCH, files={"main.py": "def run(): ..."}, try_with={})
+    assert not result.is_error
+    assert "pegboard" not in (result.meta or {})
+    assert result.structured_content["state"] == "created"
+    assert result.structured_content["trial"]["outcome"] == "ok"

@@ -46,12 +46,22 @@ def test_if_none_is_known_it_is_an_error(ask):
     assert "there is no item 'no_such'" in text_of(result)
 
 
+def test_if_none_of_several_is_known_it_is_an_error_with_its_code(ask):
+    result = ask("describe_tool", name=["no_such", "nor_this"])
+    told = result.meta["pegboard"]["error"]
+    assert (result.is_error, told["code"]) == (True, "item_not_found")
+    for name in ("no_such", "nor_this"):
+        assert f"there is no item {name!r}" in told["message"]
+    assert text_of(result) == f"{told['message']}\n  look for it with search_tools"
+    assert told["hint"] == "look for it with search_tools"
+
+
 @pytest.mark.parametrize(
     ("name", "complaint"),
     [
         (None, "name is missing"),
-        ([], "name is []"),
-        (["a"] * 11, "a list of at most 10"),
+        ([], "name is []; it must be text of 1 to 600 characters or a list of 1 to 10"),
+        (["a"] * 11, "a list of 1 to 10"),
         (7, "name is 7"),
         ("", 'name is ""'),
     ],

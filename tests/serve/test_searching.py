@@ -8,10 +8,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from serve_parts import text_of, with_client
 
+from making import make_item
 from making_hits import hits, make_hit
 from pegboard.app.pegboard import Pegboard
 from pegboard.model.answers import Answer
-from pegboard.model.items import Kind
+from pegboard.model.calls import Caller, Role
+from pegboard.model.items import Filters, Kind
 from pegboard.search.budget import tokens
 from pegboard.serve.mcp import searching
 from pegboard.serve.mcp.face import make_face
@@ -81,6 +83,63 @@ def test_a_source_that_does_not_exist_is_named_with_those_that_do(ask):
     assert result.structured_content["notices"]
 
 
+def nothing_of(board, source):
+    """What an agent of this board reads when nothing of a source fits."""
+    search = {"query": "zzz", "mode": "bm25", "source": source}
+    result = with_client(make_face(board), lambda c: c.call_tool("search_tools", search))
+    assert result.structured_content["hits"] == []
+    [notice] = result.structured_content["notices"]
+    return notice
+
+
+WITHOUT = "the filters may leave out what you need; try without them"
+
+
+def test_a_source_is_known_by_its_name_as_by_the_first_part_of_its_ids(board):
+    assert {each.name for each in board.sources()} == {"tools"}
+    assert nothing_of(board, "tools") == nothing_of(board, "gentools") == WITHOUT
+
+
+def test_a_source_that_has_nothing_yet_is_known_too(board, tmp_path):
+    (tmp_path / "more" / "tools").mkdir(parents=True)
+    board.add_folder(tmp_path / "more", name="later")
+    assert nothing_of(board, "later") == WITHOUT
+
+
+def test_a_source_that_a_caller_may_not_see_is_as_if_it_were_not_there(board, tmp_path):
+    (tmp_path / "more" / "tools").mkdir(parents=True)
+    board.add_folder(tmp_path / "more", name="later", namespace="secret")
+    board.store.items.put(
+        [make_item("hidden", source="filled", namespace="secret"), make_item("seen")], None
+    )
+    outsider = board.seen_by(Caller("rob", ("team",), Role.READER))
+    member = board.seen_by(Caller("mia", ("secret",), Role.READER))
+    assert nothing_of(outsider, "tools") == WITHOUT
+    for name in ("later", "filled"):
+        said = f"there is no source {name!r}; there are: gentools, mcptools"
+        assert nothing_of(outsider, name) == said
+        assert nothing_of(member, name) == WITHOUT
+        board.within = Filters(namespaces=("public",))
+        assert nothing_of(board, name) == said
+        board.within = None
+        assert nothing_of(board, name) == WITHOUT
+
+
+def test_what_has_no_category_is_found_by_the_name_that_is_told_for_it(board, ask):
+    board.store.items.put([make_item("stray", category="", description="Fold a kite.")], None)
+    assert "(none) 1" in text_of(ask("list_categories"))
+    for category in ("(none)", "", ["(none)", "mail"]):
+        found = ask("search_tools", query="fold a kite", mode="bm25", category=category)
+        assert [hit["id"] for hit in found.structured_content["hits"]] == ["mcptools::stray"]
+        assert "mcptools::stray" in ask("list_tools", category=category).structured_content["tools"]
+
+
+def test_where_everything_has_a_category_none_is_said_to_be_missing(ask):
+    result = ask("search_tools", query="zzz", mode="bm25", category="(none)")
+    assert "there is no category '(none)'; there are: chat, mail" in text_of(result)
+    assert "nothing more in (none). There are: chat" in text_of(ask("list_tools", category=""))
+
+
 def test_an_empty_board_says_so(board_file):
     with Pegboard.open(board_file, create=True) as board:
         result = with_client(
@@ -100,7 +159,7 @@ def test_executable_shows_only_what_can_run_now(ask):
     ("arguments", "complaint"),
     [
         ({}, "query is missing; it must be text"),
-        ({"query": ""}, 'query is ""'),
+        ({"query": ""}, 'query is ""; it must be text of 1 to 2,000 characters'),
         ({"query": 7}, "query is 7; it must be text"),
         ({"query": "x", "limit": 0}, "limit is 0; it must be a whole number from 1 to 50"),
         ({"query": "x", "limit": 10**9}, "limit is 1000000000; it must be a whole number"),

@@ -52,6 +52,7 @@ def test_a_tool_is_found_described_and_called(face, era):
     assert described.structured_content["tools"][0]["id"] == PONDER
     assert (text_of(result), result.structured_content) == ("42", {"answer": 42})
     assert not result.is_error
+    assert result.meta["pegboard"]["outcome"] == "ok"
     assert seen == [(1, 2, "thinking")]
 
 
@@ -74,6 +75,7 @@ def test_arguments_that_do_not_fit_come_back_with_the_part_they_break(face, era)
     assert result.is_error
     assert "seconds" in text_of(result)
     assert '"required":["seconds"]' in text_of(result)
+    assert result.meta["pegboard"]["outcome"] == "invalid_arguments"
 
 
 def test_a_call_takes_no_longer_than_it_may(face, era):
@@ -81,6 +83,16 @@ def test_a_call_takes_no_longer_than_it_may(face, era):
     result = with_client(face, lambda c: c.call_tool("call_tool", call), era)
     assert result.is_error
     assert text_of(result)
+    assert result.meta["pegboard"]["outcome"] == "timeout"
+
+
+def test_a_server_is_a_source_by_its_name_also_when_nothing_of_it_fits(face, era):
+    search = {"query": "zzz", "mode": "bm25", "source": "deep"}
+    result = with_client(face, lambda c: c.call_tool("search_tools", search), era)
+    assert result.structured_content["hits"] == []
+    assert result.structured_content["notices"] == [
+        "the filters may leave out what you need; try without them"
+    ]
 
 
 def test_a_client_that_gives_up_calls_off_the_work_of_the_server_behind(face, era, tmp_path):

@@ -100,7 +100,7 @@ def _reasons(
     signed, granted = vouched
     if created:
         yield Reason(rules.created, "an agent made it, and nobody signed it", "run.created")
-    if not signed and item.tool_type in PROCESSES:
+    elif not signed and item.tool_type in PROCESSES:
         yield Reason(rules.unsigned, "nobody signed it", rules.unsigned_setting)
     if is_destructive(item):
         yield Reason(rules.destructive, "it can destroy something", "run.destructive")

@@ -42,8 +42,7 @@ def allowed(schema: Mapping[str, Any]) -> str:
         return f"one of {', '.join(schema['enum'])}"
     match schema["type"]:
         case "array":
-            most = f" of at most {schema['maxItems']}" if "maxItems" in schema else ""
-            return f"a list{most}, each {allowed(schema['items'])}"
+            return f"a list{_length(schema, 'Items')}, each {allowed(schema['items'])}"
         case "integer":
             return f"a whole number{_range(schema)}"
         case "number":
@@ -52,8 +51,15 @@ def allowed(schema: Mapping[str, Any]) -> str:
             return "true or false"
         case "object":
             return "an object"
-    most = f" of at most {schema['maxLength']:,} characters" if "maxLength" in schema else ""
-    return f"text{most}"
+    length = _length(schema, "Length")
+    return f"text{length} characters" if length else "text"
+
+
+def _length(schema: Mapping[str, Any], of: str) -> str:
+    least, most = schema.get(f"min{of}", 0), schema.get(f"max{of}")
+    if most is None:
+        return f" of at least {least:,}" if least else ""
+    return f" of {least:,} to {most:,}" if least else f" of at most {most:,}"
 
 
 def _range(schema: Mapping[str, Any]) -> str:

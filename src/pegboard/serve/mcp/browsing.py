@@ -1,12 +1,13 @@
 """`list_categories` and `list_tools`: the board without a question."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from mcp_types import CallToolResult
 
 from pegboard.app.pegboard import Pegboard
 from pegboard.model.items import qualified
-from pegboard.serve.mcp.census import EMPTY, label
+from pegboard.serve.mcp.census import EMPTY, NONE, categories_of, label
 from pegboard.serve.mcp.replies import one_line, reply
 from pegboard.text import clipped, first_sentence
 
@@ -98,8 +99,7 @@ def list_categories(board: Pegboard, arguments: dict[str, Any]) -> CallToolResul
 
 
 def list_tools(board: Pegboard, arguments: dict[str, Any]) -> CallToolResult:
-    asked = arguments.get("category", ())
-    categories = [asked] if isinstance(asked, str) else list(asked)
+    categories = categories_of(arguments.get("category", ()))
     limit = int(arguments.get("limit", LISTED))
     after = board.show(arguments["after"]) if "after" in arguments else None
     found = board.listed(categories, limit=limit + 1, after=after)
@@ -119,10 +119,10 @@ def list_tools(board: Pegboard, arguments: dict[str, Any]) -> CallToolResult:
     return reply("\n".join(told), structured)
 
 
-def _nothing(board: Pegboard, categories: list[str]) -> str:
+def _nothing(board: Pegboard, categories: Sequence[str]) -> str:
     known = sorted({line.category for line in board.census()})
     if not known:
         return EMPTY
     names = ", ".join(label(name) for name in known[:50])
-    asked = ", ".join(one_line(name)[:60] for name in categories[:10])
+    asked = ", ".join(one_line(name)[:60] or NONE for name in categories[:10])
     return f"There is nothing more in {asked or 'any category'}. There are: {names}."

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from pegboard.model.calls import Artifact, Asker, CallProgress, CallResult, Outcome
 from pegboard.model.content import Json
 from pegboard.serve.mcp.approving import NOT_NEEDED, approval
-from pegboard.serve.mcp.replies import compact_json, failure, text_block
+from pegboard.serve.mcp.replies import compact_json, text_block
 from pegboard.serve.mcp.table import Asked
 from pegboard.text import clipped
 
@@ -24,6 +24,9 @@ LONGEST_LOGS = 4_000
 LARGEST_FILE = 1_000_000
 """Bytes of a file that are sent."""
 AGENT = Asker("mcp", agent=True)
+OURS = "pegboard"
+UPSTREAM = "upstream"
+"""Below this is kept what a server says in our name: it may be another Pegboard, or pretend so."""
 
 DESCRIPTION = """\
 Run a tool that search_tools found. Its result comes back unchanged. If the arguments do not fit, \
@@ -83,7 +86,7 @@ async def call_tool(asked: Asked) -> CallToolResult | InputRequiredResult:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise
-        return failure("the call was cancelled")
+        result = CallResult(Outcome.KILLED, error="the call was cancelled")
     return await asked.threads.run_to_end(partial(passed_on, result))
 
 
@@ -150,18 +153,19 @@ def passed_on(result: CallResult) -> CallToolResult:
     )
 
 
-def _meta(result: CallResult) -> dict[str, Any] | None:
-    """What the server said beside the result, and what is known of a run of our own."""
-    meta = dict(result.meta) if result.meta else {}
-    if result.version or result.sandbox:
-        meta["pegboard"] = {
-            "outcome": result.outcome.value,
-            "version": result.version,
-            "sandbox": result.sandbox.value if result.sandbox else None,
-            "seconds": round(result.seconds, 3),
-            "logs": clipped(result.logs, LONGEST_LOGS),
-        }
-    return meta or None
+def _meta(result: CallResult) -> dict[str, Any]:
+    """What the server said beside the result, and how the call ended, which is ours to say."""
+    meta = dict(result.meta or {})
+    theirs = {UPSTREAM: meta[OURS]} if OURS in meta else {}
+    meta[OURS] = {
+        "outcome": result.outcome.value,
+        "version": result.version,
+        "sandbox": result.sandbox.value if result.sandbox else None,
+        "seconds": round(result.seconds, 3),
+        "logs": clipped(result.logs, LONGEST_LOGS),
+        **theirs,
+    }
+    return meta
 
 
 def _resource(artifact: Artifact) -> ContentBlock:

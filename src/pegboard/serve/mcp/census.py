@@ -12,6 +12,8 @@ MOST_TOKENS = 120
 MOST_SOURCES = 8
 LONGEST_NAME = 40
 EMPTY = "The board is empty."
+NONE = "(none)"
+"""What stands where there is no name."""
 
 
 def census(lines: Sequence[CensusLine]) -> str:
@@ -56,4 +58,10 @@ def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
 
 def label(name: str) -> str:
     """A name that some source made up, fit to stand in a sentence of ours."""
-    return clipped(one_line(name), LONGEST_NAME) or "(none)"
+    return clipped(one_line(name), LONGEST_NAME) or NONE
+
+
+def categories_of(labels: str | Sequence[str]) -> tuple[str, ...]:
+    """One category or several, as they were told: what has none is asked for by what that says."""
+    given = (labels,) if isinstance(labels, str) else labels
+    return tuple("" if each == NONE else each for each in given)

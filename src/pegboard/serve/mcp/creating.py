@@ -8,13 +8,18 @@ from mcp_types import CallToolResult
 from pegboard.app.pegboard import Pegboard
 from pegboard.board.create.drafts import draft_of
 from pegboard.board.create.making import Created
+from pegboard.model.calls import CallResult
 from pegboard.serve.mcp.replies import failure, one_line, reply
 from pegboard.serve.mcp.table import Asked
+from pegboard.serve.outward import Said
 from pegboard.text import clipped
 
 LONGEST_TEXT = 1_000_000
 MOST_FILES = 200
 LONGEST_SHOWN = 2_000
+UNTRIED = "without try_with it is kept untried"
+CODES = {"refused": "refused", "failed": "trial_failed"}
+"""The states of a tool that was not made which are errors, by the code that every face has."""
 
 DESCRIPTION = """\
 Hang a new tool on the board when search_tools found none; others find it at once. It runs in a \
@@ -77,14 +82,24 @@ def _create(board: Pegboard, arguments: dict[str, Any]) -> CallToolResult:
         anyway=arguments.get("anyway", False),
         try_with=arguments.get("try_with"),
     )
-    text = "\n".join(in_words(made))
-    if made.entry is None and made.state != "alike":
-        return failure(text)
-    return reply(text, _structured(made))
+    text, told = "\n".join(in_words(made)), _structured(made)
+    if (code := CODES.get(made.state)) is not None:
+        return failure(code, _declined(made), text, told)
+    return reply(text, told)
+
+
+def _declined(made: Created) -> Said:
+    if made.state == "failed":
+        return Said(f"{_name(made)} was not kept: trying it failed", UNTRIED)
+    return Said(f"{_name(made)} was refused: {made.reason}", "")
+
+
+def _name(made: Created) -> str:
+    return f"{made.id}@{made.version}" if made.version else made.id
 
 
 def in_words(made: Created) -> list[str]:
-    name = f"{made.id}@{made.version}" if made.version else made.id
+    name = _name(made)
     match made.state:
         case "created" | "updated":
             lines = [f"{made.state} {name}: it can be found and called now"]
@@ -96,10 +111,8 @@ def in_words(made: Created) -> list[str]:
                 f"- {hit.id} ({hit.score:.2f}): {_first(hit.description)}" for hit in made.alike
             ]
             lines.append("if none does, make it with anyway: true")
-        case "failed":
-            lines = [f"{name} was not kept: trying it failed; without try_with it is kept untried"]
         case _:
-            lines = [f"{name} was refused: {made.reason}"]
+            lines = ["; ".join(filter(None, _declined(made)))]
     if made.trial is not None:
         said = (made.trial.error, made.trial.logs, *made.trial.texts)
         lines += [f"tried it: {made.trial.outcome}", *filter(None, said)]
@@ -112,6 +125,12 @@ def _first(description: str) -> str:
 
 def _structured(made: Created) -> dict[str, Any]:
     alike = [{"id": hit.id, "score": hit.score} for hit in made.alike]
-    trial = made.trial and {"outcome": made.trial.outcome, "structured": made.trial.structured}
+    trial = made.trial and _tried(made.trial)
     said = {"version": made.version, "reason": made.reason, "alike": alike, "trial": trial}
     return {"state": made.state, "id": made.id} | {k: v for k, v in said.items() if v}
+
+
+def _tried(trial: CallResult) -> dict[str, Any]:
+    said = {"error": trial.error, "logs": trial.logs}
+    told = {name: clipped(text, LONGEST_SHOWN) for name, text in said.items() if text}
+    return {"outcome": trial.outcome, "structured": trial.structured, **told}

@@ -10,7 +10,7 @@ from pegboard.errors import ItemAmbiguous, ItemNotFound
 from pegboard.model.calls import Health
 from pegboard.model.items import CREATED, Drift, Entry, Item, qualified
 from pegboard.serve.mcp.abridging import abridged
-from pegboard.serve.mcp.replies import compact_json, failure, in_words, one_line, reply
+from pegboard.serve.mcp.replies import compact_json, for_agents, in_words, one_line, reply
 from pegboard.text import clipped
 
 MOST_NAMES = 10
@@ -81,17 +81,17 @@ def describe_tool(board: Pegboard, arguments: dict[str, Any]) -> CallToolResult:
         for server in board.servers()
         if server.state.health is Health.DOWN
     }
-    tools, errors = list[dict[str, Any]](), list[str]()
+    tools, missing = list[dict[str, Any]](), list[ItemNotFound | ItemAmbiguous]()
     for name in names:
         try:
             tools.append(_told(board.show(name), down, MOST_LETTERS // len(names)))
         except (ItemNotFound, ItemAmbiguous) as error:
-            if len(names) == 1:
-                raise
-            errors.append(in_words(error))
-    text = "\n".join([*map(_text, tools), *errors])
+            missing.append(error)
     if not tools:
-        return failure(text)
+        first = missing[0]
+        raise type(first)("; ".join(each.message for each in missing), first.hint)
+    errors = [in_words(for_agents(each)) for each in missing]
+    text = "\n".join([*map(_text, tools), *errors])
     return reply(text, {"tools": tools} | ({"errors": errors} if errors else {}))
 
 

@@ -8,6 +8,11 @@ from mcp_types import CallToolResult, TextContent
 from pegboard.errors import ItemNotFound, PegboardError
 from pegboard.serve.outward import Said, outward
 
+LOOK = "look for it with search_tools"
+COMMAND = "pegboard "
+"""A hint with this in it is for a command line, which an agent can only pass on to a person."""
+FOR_A_PERSON = "a person can "
+
 
 def text_block(text: str) -> TextContent:
     """What cannot be written as UTF-8, such as an odd file name in an error, must not end us."""
@@ -18,26 +23,37 @@ def reply(text: str, structured: Mapping[str, object] | None = None) -> CallTool
     return CallToolResult(content=[text_block(text)], structured_content=structured)
 
 
-def failure(text: str) -> CallToolResult:
-    return CallToolResult(content=[text_block(text)], is_error=True)
+def failure(
+    code: str, said: Said, text: str, structured: Mapping[str, object] | None = None
+) -> CallToolResult:
+    """In words for the agent; what every face says of an error is beside them, for programs.
+
+    The structured content is no place for that: it has to be what the output schema says.
+    """
+    return CallToolResult(
+        content=[text_block(text)],
+        structured_content=structured,
+        is_error=True,
+        _meta={"pegboard": {"error": {"code": code, **said._asdict()}}},
+    )
 
 
 def failed(error: PegboardError, *, outside: bool = False) -> CallToolResult:
-    """In words for the agent; what every face says of an error is beside them, for programs.
-
-    Not as structured content: that has to be what the tool's output schema says.
-    """
-    told = outward(error) if outside else Said(error.message, error.hint)
-    meta = {"pegboard": {"error": {"code": error.code, **told._asdict()}}}
-    shown = PegboardError(*told) if outside and type(error) is not ItemNotFound else error
-    return CallToolResult(content=[text_block(in_words(shown))], is_error=True, _meta=meta)
+    said = for_agents(error, outside=outside)
+    return failure(error.code, said, in_words(said))
 
 
-def in_words(error: PegboardError) -> str:
+def for_agents(error: PegboardError, *, outside: bool = False) -> Said:
     """What is wrong, and the next step; an agent has tools where a person has commands."""
-    if isinstance(error, ItemNotFound):
-        return f"{error.message}\n  look for it with search_tools"
-    return str(error)
+    said = outward(error) if outside else Said(error.message, error.hint)
+    of_a_shell = COMMAND in said.hint and not said.hint.startswith(FOR_A_PERSON)
+    if isinstance(error, ItemNotFound) and (not said.hint or of_a_shell):
+        return said._replace(hint=LOOK)
+    return said
+
+
+def in_words(said: Said) -> str:
+    return f"{said.message}\n  {said.hint}" if said.hint else said.message
 
 
 def compact_json(value: object) -> str:

@@ -1,7 +1,7 @@
 """`search_tools`: a question in words, the answer as short text and as structure."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any, NamedTuple
 
 from mcp_types import CallToolResult
@@ -21,7 +21,7 @@ from pegboard.search.budget import (
     together,
     tokens,
 )
-from pegboard.serve.mcp.census import census, label
+from pegboard.serve.mcp.census import NONE, categories_of, census, label
 from pegboard.serve.mcp.replies import compact_json, one_line, reply
 from pegboard.text import clipped, first_sentence
 
@@ -159,6 +159,7 @@ def search_tools(board: Pegboard, arguments: dict[str, Any]) -> CallToolResult:
 
 def _filters(arguments: dict[str, Any]) -> Filters:
     chosen = {field: _listed(arguments.get(name, ())) for name, (field, _) in FILTERS.items()}
+    chosen["categories"] = categories_of(chosen["categories"])
     for name, known in (("kind", Kind), ("type", ToolType)):
         for each in chosen[FILTERS[name][0]]:
             if each not in set(known):
@@ -176,18 +177,35 @@ def _advice(board: Pegboard, arguments: dict[str, Any], answer: Answer) -> list[
     if not lines:
         return ["the board is empty: no tools have been added to it yet"]
     filters = _filters(arguments)
-    for what, wanted, known in (
-        ("source", filters.sources, {line.source for line in lines}),
-        ("category", filters.categories, {line.category for line in lines}),
-    ):
-        if unknown := [name for name in wanted if name not in known]:
-            names = ", ".join(label(name) for name in sorted(known)[:20])
-            return [f"there is no {what} {', '.join(map(repr, unknown))}; there are: {names}"]
+    sources, categories = {line.source for line in lines}, {line.category for line in lines}
+    if unknown := _unknown_sources(board, filters.sources, sources):
+        return [_there_is_no("source", unknown, sources)]
+    if unknown := [name for name in filters.categories if name not in categories]:
+        return [_there_is_no("category", unknown, categories)]
     if filters != Filters() or arguments.get("executable"):
         return ["the filters may leave out what you need; try without them"]
     if answer.nearest:
         return ["try other words, or one capability at a time; threshold 0 shows everything"]
     return ["try other words; mode hybrid goes by meaning as well as by words"]
+
+
+def _unknown_sources(board: Pegboard, wanted: Sequence[str], firsts: Set[str]) -> list[str]:
+    """Those that are neither the first part of an id nor a source that the caller may see."""
+    if not (left := [name for name in wanted if name not in firsts]):
+        return []
+    namespaces = board.within.namespaces if board.within else ()
+    seen = {s.name for s in board.sources() if not namespaces or s.namespace in namespaces}
+    # Where things come from is only told to members, but what is there can be found by all.
+    return [
+        name
+        for name in left
+        if name not in seen and not board.filtered(Filters(sources=(name,)), limit=1)
+    ]
+
+
+def _there_is_no(what: str, unknown: Sequence[str], known: Set[str]) -> str:
+    names = ", ".join(label(name) for name in sorted(known)[:20])
+    return f"there is no {what} {', '.join(repr(n or NONE) for n in unknown)}; there are: {names}"
 
 
 class Telling(NamedTuple):
