@@ -252,12 +252,13 @@ def rejections(source: str | None, board: str | None, as_json: bool) -> None:
     """List what the gate refused, and why. An entry goes when its candidate becomes valid."""
     with open_board(board) as pegboard:
         found = pegboard.curate.rejections(source)
-        known = [] if source is None or found else [each.name for each in pegboard.sources()]
-        if source is not None and not found and source not in known:
-            raise UsageError(
-                f"there is no source {source!r} on this board",
-                f"known: {', '.join(known) or 'none'}",
-            )
+        if source is not None and not found:
+            known = [each.name for each in pegboard.sources()]
+            if source not in known:
+                raise UsageError(
+                    f"there is no source {source!r} on this board",
+                    f"known: {', '.join(known) or 'none'}",
+                )
     if as_json:
         render.print_json({"rejections": visible_rejections(found)})
     else:

@@ -13,8 +13,8 @@ import apsw
 from pegboard.store.sqlite.opening import (
     open_connection,
     prepare,
-    refuse_folder,
     refuse_nothing,
+    refuse_unfit,
     schema_number,
 )
 from pegboard.store.sqlite.telling import read_only_error, told
@@ -37,7 +37,7 @@ class Database:
         self._lock = threading.Lock()
         with told(path):
             if create:
-                refuse_folder(path)
+                refuse_unfit(path)
                 path.parent.mkdir(parents=True, exist_ok=True)
             else:
                 refuse_nothing(path)

@@ -13,6 +13,7 @@ from pegboard.errors import (
     BoardReadOnly,
 )
 from pegboard.store.queries import migrations, too_new
+from pegboard.store.rows import is_storable
 from pegboard.store.sqlite.filled_in import fill_in
 from pegboard.store.sqlite.telling import anew, read_only_error
 
@@ -24,7 +25,12 @@ PRAGMA cache_size = -65536; -- KiB: the vectors of some 40,000 items stay in mem
 """
 
 
-def refuse_folder(path: Path) -> None:
+def refuse_unfit(path: Path) -> None:
+    """What no board can be called, or is something else already."""
+    if not is_storable(str(path)):
+        raise BoardError(
+            f"{str(path)!r} is not valid text, and no name for a board", "give it another name"
+        )
     if path.is_dir():
         raise BoardError(
             f"{path} is a folder, not a board",
@@ -34,7 +40,7 @@ def refuse_folder(path: Path) -> None:
 
 def refuse_nothing(path: Path) -> None:
     """Only a file with something in it can be a board."""
-    refuse_folder(path)
+    refuse_unfit(path)
     if not path.exists():
         raise BoardMissing(
             f"there is no board at {path}",

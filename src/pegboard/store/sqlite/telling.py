@@ -41,10 +41,6 @@ def told(path: Path) -> Iterator[None]:
             f"{path} is damaged or not a board ({error})",
             f"if it was a board, keep a copy; then restore a backup, or {anew(path)}",
         ) from error
-    except UnicodeEncodeError as error:
-        raise BoardError(
-            f"{str(path)!r} is not valid text, and no name for a board", "give it another name"
-        ) from error
     except apsw.AuthError as error:
         raise NotAllowed("that part of the board is not to be read from here") from error
     except apsw.SQLError as error:
