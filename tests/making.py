@@ -174,8 +174,8 @@ permissions = st.builds(Permission, st.sampled_from(Access), st.sampled_from(Res
 def items(**fixed: st.SearchStrategy[Any]) -> st.SearchStrategy[Item]:
     """Items with every field filled at random, but for those that are fixed."""
     plain = (
-        *("description", "category", "subcategory", "body", "author", "origin", "origin_hash"),
-        *("source_protocol", "endpoint", "routing_domain", "semantic_namespace"),
+        *("title", "description", "category", "subcategory", "body", "author", "origin"),
+        *("origin_hash", "source_protocol", "endpoint", "routing_domain", "semantic_namespace"),
         *("sensitivity_tier", "replacement"),
     )
     lists = ("tags", "aliases", "tech_stack", "examples", "keywords", "target_personas", "skills")

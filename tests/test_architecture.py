@@ -38,7 +38,7 @@ RANKS = {layer: rank for rank, layers in enumerate(LAYERS) for layer in layers}
 ONLY = {ROOT: {"app"}, "__main__": {"cli"}, "pytools": {"cli"}}
 """Modules that may import less than their place would allow."""
 
-MAX_FILE_LINES = 400
+MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60
 CATCH_ALL = (
     "board/find/patience.py",
@@ -592,7 +592,7 @@ BROKEN: list[tuple[Rule, str, str, str]] = [
     (hidden_imports, "app.py", "class A:\n def f(s):\n  import pegboard.model", "app.py:3 hides"),
     (hidden_imports, "app.py", "f = lambda: __import__('pegboard.model')", "app.py:1 hides"),
     (cycles, "text.py", "import pegboard.text", "pegboard.text imports itself"),
-    (long_files, "text.py", "x = 1\n" * 401, "text.py has 401 lines"),
+    (long_files, "text.py", "x = 1\n" * 601, "text.py has 601 lines"),
     (long_functions, "text.py", "def f():\n" + " x = 1\n" * 60, "f has 61 lines"),
     (long_functions, "text.py", "class A:\n async def g(s):\n" + "  x = 1\n" * 60, "g has 61"),
     (broad_excepts, "text.py", "try: pass\nexcept Exception: pass", "text.py:2 catches"),

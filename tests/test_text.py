@@ -15,6 +15,7 @@ from pegboard.text import (
     MAX_WORD,
     PART_MARK,
     PASSAGE_MARK,
+    card,
     embedded_passages,
     embedding_text,
     first_sentence,
@@ -30,6 +31,7 @@ from pegboard.text import (
     source_hash,
     spoken,
     terms,
+    title,
     variants,
     words,
 )
@@ -657,3 +659,76 @@ def test_words_of_others_are_told_on_one_line_without_orders_to_a_terminal(said)
     told = harmless(said)
     assert told.isprintable()
     assert len(told.splitlines()) <= 1
+
+
+@pytest.mark.parametrize(
+    ("said", "description", "expected"),
+    [
+        ("Send a letter", "Anything else.", "Send a letter"),
+        ("", "Send a letter by post. Then wait.", "Send a letter by post."),
+        ("", "Get Credits. Returns the credits.", "Get Credits. Returns the credits."),
+        ("", f"Get Credits. {'word ' * 30}", "Get Credits."),
+        ("", "word " * 26, ""),
+        ("", "word " * 25, ("word " * 25).strip()),
+        ("", "信" * 301, ""),
+        (" ", "Send it away.", "Send it away."),
+        ("", "", ""),
+    ],
+)
+def test_the_title_is_the_items_own_or_a_short_first_sentence(said, description, expected):
+    item = make_item(title=said, description=description)
+    assert title(item) == expected
+    assert index_fields(item).title.split() == terms(expected)
+
+
+def test_a_card_has_seven_lines_to_rank_by():
+    item = make_item(
+        "createIssue",
+        title="Open tickets",
+        category="git_hub",
+        tags=("bugs",),
+        source="tools",
+        description="Opens a ticket.\n\nTwice a ticket.\n\nArgs:\n    x: hidden",
+        input_schema={"properties": {"repoName": {"description": "Where."}, "body": {}}},
+        endpoint="POST /issues",
+    )
+    assert card(item).split("\n") == [
+        "creat issu createissu",
+        "open ticket",
+        "git hub github bug tool mcptool",
+        "repo name reponam bodi",
+        "open a ticket twice",
+        "post",
+        "create issue open tickets",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "annotations", "effect"),
+    [
+        ("GET /letters", {}, "get"),
+        ("courier.Scales/Weigh", {}, ""),
+        ("", {"readOnlyHint": True, "destructiveHint": True}, "readonly"),
+        ("", {"readOnlyHint": False, "destructiveHint": True}, "destructive"),
+        ("", {"readOnlyHint": "true"}, ""),
+        ("", ["readOnlyHint"], ""),
+    ],
+)
+def test_a_card_says_what_a_call_does(endpoint, annotations, effect):
+    item = make_item(endpoint=endpoint, executor={"annotations": annotations})
+    assert card(item).split("\n")[5] == effect
+
+
+@costly
+@given(item=items())
+def test_a_card_always_has_seven_lines(item):
+    assert len(card(item).splitlines()) == len(card(item).split("\n")) == 7
+
+
+def test_a_card_is_short_however_long_the_item_is():
+    many = " ".join(f"word{n}x" for n in range(5_000))
+    properties = {f"name{n}x": {} for n in range(5_000)}
+    item = make_item(
+        description=many, tags=(many,), input_schema={"properties": properties}, body=many
+    )
+    assert len(card(item)) < 10_000

@@ -4,7 +4,9 @@ import hashlib
 import re
 import threading
 import unicodedata
+from collections.abc import Mapping
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 import Stemmer
@@ -13,7 +15,7 @@ from pegboard.formats.markdown import BETWEEN, cut, headings
 from pegboard.model.content import Json
 from pegboard.model.items import Item, Kind
 
-TEXT_VERSION = 3
+TEXT_VERSION = 4
 """Raised whenever the terms or the embedded text of an unchanged item would change."""
 
 MAX_BODY = 20_000
@@ -29,6 +31,14 @@ PASSAGE_MARK = "\f"
 MAX_PASSAGES = 64
 TITLE_WORDS = 2
 MAX_LABEL = 300
+MAX_TITLE_WORDS = 25
+"""A longer first sentence of a description is prose, and no title."""
+MAX_TITLE = 300
+"""Characters of a title. Bounds first sentences in scripts without spaces, too."""
+CARD_TERMS = 80
+"""Distinct terms of a description on a ranking card: a summary, so that 50 cards load fast."""
+CARD_LABELS = 200
+"""Distinct terms of labels, and of parameter names, on a ranking card."""
 
 # Vowel signs and tone marks belong to the word they stand in; `\w` alone would split there.
 _MARKS = (
@@ -47,10 +57,12 @@ _SECTION = re.compile(
     r"[ \t]*:?[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
+HTTP_METHODS = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace"})
 _local = threading.local()
 
 FIELD_WEIGHTS = {
     "name_weight": 4.0,
+    "title_weight": 2.0,
     "aliases_weight": 3.0,
     "labels_weight": 2.0,
     "description_weight": 1.0,
@@ -64,6 +76,7 @@ class IndexFields(NamedTuple):
     """An item's index terms, apart by field so that each field can carry its own weight."""
 
     name: str
+    title: str
     aliases: str
     labels: str
     description: str
@@ -152,6 +165,7 @@ def index_fields(item: Item) -> IndexFields:
 
     return IndexFields(
         name=joined(item.name),
+        title=joined(title(item)),
         aliases=joined(*item.aliases, *item.keywords),
         labels=joined(item.category, item.subcategory, *item.tags),
         description=joined(prose(item.description), *_headings(item)),
@@ -160,6 +174,59 @@ def index_fields(item: Item) -> IndexFields:
         if item.kind is Kind.TOOL
         else _each_once(item),
     )
+
+
+def title(item: Item) -> str:
+    """Return the item's title, or else a short first sentence of its description.
+
+    Return an empty string if it has neither.
+    """
+    if item.title.strip():
+        return item.title
+    opening = prose(item.description).strip().partition("\n\n")[0]
+    for sentence in (first_sentence(item.description), _sentence(opening)[0]):
+        if len(sentence) <= MAX_TITLE and len(sentence.split()) <= MAX_TITLE_WORDS:
+            return sentence
+    return ""
+
+
+def card(item: Item) -> str:
+    """Return the ranking card: seven lines that reranking reads instead of the whole row.
+
+    Terms of the name, the title, the labels, the parameter names and the description; the HTTP
+    method or the MCP hint; the unstemmed words of name and title. A line can be empty.
+    """
+    labels = (item.category, item.subcategory, *item.tags, item.source, item.scope)
+    names = (name for name, _ in parameters(item.input_schema))
+    heading = title(item)
+    return "\n".join(
+        (
+            " ".join(terms(item.name)),
+            " ".join(terms(heading)),
+            _distinct_terms(" ".join(labels), CARD_LABELS),
+            _distinct_terms(" ".join(names), CARD_LABELS),
+            _distinct_terms(prose(item.description), CARD_TERMS),
+            _effect(item),
+            " ".join(words(f"{item.name} {heading}")),
+        )
+    )
+
+
+def _distinct_terms(text: str, limit: int) -> str:
+    return " ".join(islice(dict.fromkeys(terms(text)), limit))
+
+
+def _effect(item: Item) -> str:
+    """Return the HTTP method in lower case, `readonly`, `destructive` or an empty string."""
+    method = item.endpoint.partition(" ")[0].lower()
+    if method in HTTP_METHODS:
+        return method
+    hints = item.executor.get("annotations")
+    if not isinstance(hints, Mapping):
+        return ""
+    if hints.get("readOnlyHint") is True:
+        return "readonly"
+    return "destructive" if hints.get("destructiveHint") is True else ""
 
 
 def _headings(item: Item) -> list[str]:

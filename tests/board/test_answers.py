@@ -281,7 +281,8 @@ def test_an_explanation_tells_the_words_the_weights_and_each_items_way(store, as
     first, *others = told.items
     assert (first.id, first.fate) == (answer.hits[0].id, "shown")
     assert {each.fate for each in others} == {"beyond the limit"}
-    assert first.fields == {"name": ("letter", "send"), "description": ("letter", "send")}
+    shared = ("letter", "send")
+    assert first.fields == {"name": shared, "title": shared, "description": shared}
     assert first.ranks["bm25"] == first.ranks["vector"] == 1
     assert first.fused == pytest.approx(
         first.meaning + first.words + sum(first.boosts.values()), abs=1e-3

@@ -19,9 +19,10 @@ relaxed = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 PLAIN = (
-    *("id", "name", "kind", "namespace", "description", "category", "subcategory", "tool_type"),
-    *("body", "visibility", "author", "source_protocol", "endpoint", "routing_domain"),
-    *("semantic_namespace", "sensitivity_tier", "version", "manifest_text", "replacement"),
+    *("id", "name", "kind", "namespace", "title", "description", "category", "subcategory"),
+    *("tool_type", "body", "visibility", "author", "source_protocol", "endpoint"),
+    *("routing_domain", "semantic_namespace", "sensitivity_tier", "version", "manifest_text"),
+    "replacement",
 )
 LISTS = ("tags", "aliases", "tech_stack", "examples", "keywords", "target_personas", "skills")
 OBJECTS = ("input_schema", "output_schema", "executor", "manifest")
@@ -458,3 +459,26 @@ def test_whatever_seals_an_item_may_refuse_it():
 
 def test_descriptions_may_have_as_many_lines_as_they_like():
     assert admit(make_candidate(description="a\n\tb\r\nc")).description == "a\n\tb\r\nc"
+
+
+@pytest.mark.parametrize(
+    ("title", "code"),
+    [
+        ("Send a letter", None),
+        ("x" * 300, None),
+        ("x" * 301, "too_long"),
+        ("Send\na letter", "line_break"),
+        ("Send\ta letter", "line_break"),
+        ("Send\u200b a letter", "hidden_characters"),
+        ("Send\x00", "hidden_characters"),
+        (5, "bad_type"),
+    ],
+)
+def test_a_title_is_one_line_that_can_be_read(title, code):
+    verdict = admit(make_candidate(title=title))
+    if code is None:
+        assert isinstance(verdict, Item)
+        assert verdict.title == title
+    else:
+        assert isinstance(verdict, Rejection)
+        assert verdict.code == code

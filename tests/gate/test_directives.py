@@ -329,3 +329,16 @@ def test_hidden_characters_are_refused_also_when_xml_writes_them():
     assert "line 4 contains U+202E" in fault(directive("<a>x\u202ey</a>")).reason
     assert fault(directive("<a>x&#x202e;y</a>")).code == "hidden_characters"
     assert fault(directive("<context>&#x200b;</context>")).code == "hidden_characters"
+
+
+@pytest.mark.parametrize(
+    ("inner", "around", "title"),
+    [
+        ("", "# Roll out to staging\n\nText.\n\n{}\n", "Roll out to staging"),
+        ("", "# Deploy staging\n\nText.\n\n{}\n", ""),
+        ("<metadata><title>Ship it</title></metadata>", "# Roll out\n\nText.\n\n{}\n", "Ship it"),
+        ("", "Text.\n\n{}\n", ""),
+    ],
+)
+def test_the_title_is_that_of_the_document_if_it_says_more_than_the_name(inner, around, title):
+    assert item(directive(inner, around=around)).title == title

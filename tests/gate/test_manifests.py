@@ -104,6 +104,7 @@ def test_the_schema_takes_the_versions_that_the_gate_takes(number):
 def test_every_key_of_the_schema_arrives_somewhere():
     said = {
         "name": "Release it",
+        "title": "Publish a release",
         "version": "2.0.0-rc.1",
         "description": "Does it.",
         "category": "ops",
@@ -136,7 +137,7 @@ def test_every_key_of_the_schema_arrives_somewhere():
     }
     assert {*said, "tool_id", "tool_type", "parameters"} == SCHEMA["properties"].keys()
     found = tool(manifest(**said), subcategory="deploy")
-    same = ("description", "category", "subcategory", "author", "routing_domain")
+    same = ("title", "description", "category", "subcategory", "author", "routing_domain")
     same += (
         "semantic_namespace",
         "sensitivity_tier",

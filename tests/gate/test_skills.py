@@ -109,3 +109,18 @@ def test_metadata_is_free_and_other_keys_are_kept():
 def test_brackets_without_end_take_no_time():
     assert item(skill(f"{BARE}\ntools: {'a( ' * 200}")).links == (Link("uses", "a"),)
     assert item(skill(f"{BARE}\nallowed-tools: {'a(' * 200_000}")).links == (Link("uses", "a"),)
+
+
+@pytest.mark.parametrize(
+    ("front", "body", "title"),
+    [
+        ("", "# Release notes\n\nWrite them.", ""),
+        ("", "# Writing good\t notes #\n\nWrite them.", "Writing good notes"),
+        ("title: Notes for people", "# Writing notes", "Notes for people"),
+        ("title: [no, text]", "# Writing notes", "Writing notes"),
+        ("", "No heading.", ""),
+        ("", f"# {'x' * 400}", f"{'x' * 299}…"),
+    ],
+)
+def test_the_title_is_that_of_the_document_if_it_says_more_than_the_name(front, body, title):
+    assert item(skill(f"{BARE}\n{front}", body)).title == title

@@ -205,3 +205,11 @@ KEYS = ("id", "name", "category", "description", "parameters", "tags", "skills")
 def test_any_file_can_be_read(tmp_path, lines):
     for finding in scan(write(tmp_path, *lines)):
         assert isinstance(finding, Candidate | Rejection)
+
+
+@pytest.mark.parametrize(
+    ("said", "title"), [("Send \n it", "Send it"), ("", None), (5, None), (None, None)]
+)
+def test_a_line_can_have_a_title(tmp_path, said, title):
+    [found] = scan(write(tmp_path, {**MAIL, "title": said}))
+    assert found.fields.get("title") == title

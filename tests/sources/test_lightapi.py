@@ -334,3 +334,16 @@ def test_a_document_is_fetched_with_its_headers_which_go_nowhere_else():
             ("/all.json", None),
             ("/courier.json", None),
         ]
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ({"title": "Find a parcel", "summary": "Look it up."}, "Find a parcel"),
+        ({"summary": "Look \n it up."}, "Look it up."),
+        ({}, ""),
+    ],
+)
+def test_the_title_is_that_of_the_operation_or_its_summary(tmp_path, said, title):
+    found = fields_of(HTTP | said, tmp_path)
+    assert (found["title"], "Find a parcel" in found["aliases"]) == (title, False)

@@ -11,6 +11,7 @@ from pegboard.model.calls import Listing, ServerConfig, Transport
 from pegboard.model.items import Candidate, Item, LeftOut, Rejection, Unchanged
 from pegboard.sources.jsonl import JsonlSource
 from pegboard.sources.mcp.source import McpSource
+from pegboard.store.planning import definition_hash
 from pegboard.text import embedding_text, index_fields
 
 CONFIG = ServerConfig("mail", Transport.STDIO, command="mail-server", namespace="team")
@@ -51,10 +52,11 @@ def test_a_tool_becomes_a_candidate_that_the_gate_admits():
     assert item == Item(
         id="mcp:mail:send_letter",
         name="send_letter",
+        title="Send a letter",
         namespace="team",
         description="Send a letter to somebody.",
         category="mail",
-        aliases=("Send a letter", "Letter"),
+        aliases=("Letter",),
         tool_type="mcp",
         input_schema=SEND["inputSchema"],
         output_schema=SEND["outputSchema"],
@@ -79,10 +81,34 @@ def test_a_title_stands_in_for_a_description_that_is_missing(description):
     assert admitted(only_annotated).description == "Letter"
 
 
-def test_titles_that_say_nothing_new_are_no_aliases():
-    assert admitted(tool(title="Letter")).aliases == ("Letter",)
-    assert admitted(tool(title="send_letter", annotations=None)).aliases == ()
-    assert admitted(tool(title=5, annotations=["Letter"])).aliases == ()
+@pytest.mark.parametrize(
+    ("changes", "title", "aliases"),
+    [
+        ({"title": "Letter"}, "Letter", ()),
+        ({"title": None}, "Letter", ()),
+        ({"title": "send_letter"}, "Letter", ()),
+        ({"title": "send_letter", "annotations": None}, "", ()),
+        ({"title": 5, "annotations": ["Letter"]}, "", ()),
+        ({"title": "x" * 301, "annotations": None}, "", ("x" * 301,)),
+    ],
+)
+def test_a_title_that_repeats_the_name_or_the_other_title_is_dropped(changes, title, aliases):
+    item = admitted(tool(**changes))
+    assert (item.title, item.aliases) == (title, aliases)
+
+
+@pytest.mark.parametrize("title", ["Send\nit", "Send\u200bit", "Send\x00it"])
+def test_a_title_with_hidden_characters_or_line_breaks_is_refused(title):
+    assert isinstance(admitted(tool(title=title)), Rejection)
+
+
+@pytest.mark.parametrize("description", ["Send a letter to somebody.", "Posts it.", None])
+@pytest.mark.parametrize("annotations", [None, {"title": "Letter"}])
+def test_a_tool_that_was_approved_before_there_were_titles_stays_approved(description, annotations):
+    item = admitted(tool(description=description, annotations=annotations))
+    old = item._replace(title="", aliases=(item.title, *item.aliases))
+    assert definition_hash(item) == definition_hash(old)
+    assert definition_hash(item._replace(title="Another")) != definition_hash(item)
 
 
 def test_hints_are_kept_for_calling_and_never_searched():

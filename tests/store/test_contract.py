@@ -125,6 +125,10 @@ DAMAGE = {
         "DELETE FROM item_terms WHERE rowid = 3",
         "mcptools:mail:disabled cannot be found by words",
     ),
+    "item_without_card": (
+        "DELETE FROM item_cards WHERE item_key = 3",
+        "mcptools:mail:disabled has no ranking card",
+    ),
     "terms_without_item": (
         "INSERT INTO item_terms (rowid, name) VALUES (77, 'ghost')",
         "the text index has row 77 without an item",

@@ -78,6 +78,7 @@ CHANGES = {
     "description": "Something else.",
     "category": "letters",
     "subcategory": "air",
+    "title": "Send a letter",
     "tags": ("post", "Ätna"),
     "aliases": ("post_letter",),
     "tech_stack": ("smtp",),

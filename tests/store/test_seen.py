@@ -26,7 +26,7 @@ from pegboard.embed.hashed import HashedEmbedder
 from pegboard.model.calls import Caller, Role
 from pegboard.model.items import Filters, Mode
 from pegboard.store.postgres.store import PostgresStore
-from pegboard.text import variants
+from pegboard.text import variants, words
 
 TARGET = HashedEmbedder().fingerprint
 
@@ -132,10 +132,13 @@ def test_words_of_others_are_unknown_and_nobody_is_led_to_them(view, person):
     found = {peg.name.split("_")[1] for peg in seen_pegs(person) if peg.visibility == "public"}
     assert ("telegram" in known) == ("telegram" in found)
     assert ("postcard" in known) == ("postcard" in found)
-    like = view.index.words_like(variants("telegrm"), ["telegr", "stam"], 5)
+    like = view.index.words_like(variants("telegrm"), ["telegr", "stam", "forg"], 5)
     assert like.near == (["telegram"] if "telegram" in found else [])
-    assert like.longer["telegr"] == (["telegram"] if "telegram" in found else [])
-    assert like.longer["stam"] == []  # the only ones are private
+    public = [peg for peg in seen_pegs(person) if peg.visibility == "public"]
+    spelled = {word for peg in public for word in words(f"{peg.name} {peg.description}")}
+    for beginning, longer in like.longer.items():
+        assert longer == sorted(word for word in spelled if word.startswith(beginning))
+    assert like.longer["forg"] == []  # the only one is private
 
 
 def test_keys_of_others_lead_nowhere(whole, view, person):
@@ -145,6 +148,7 @@ def test_keys_of_others_lead_nowhere(whole, view, person):
     embedder = HashedEmbedder()
     meant = embedder.embed_query("send a letter")
     assert view.index.entries(list(keys)).keys() == seen
+    assert view.index.cards(list(keys)).keys() == seen
     assert view.index.among(list(keys), Filters(active=None)) == findable
     assert findable <= view.index.vector_scores(meant, TARGET, list(keys)).keys() <= seen
     assert findable <= view.index.best_passages(meant, TARGET, list(keys)).keys() <= seen

@@ -9,6 +9,7 @@ from making import SOURCE, by_hand, entry_of, filler, make_item, purge, retire, 
 from pegboard.model.items import Filters, FirstLook, ItemId, Spellings, WordQuery
 from pegboard.search.query import parse
 from pegboard.store import limits
+from pegboard.store.planning import SPELLED_PER_ITEM, spelled_words
 from pegboard.store.sqlite import words
 from pegboard.store.sqlite.store import SqliteStore
 from pegboard.text import FIELD_WEIGHTS, variants
@@ -17,9 +18,10 @@ FIELDS = {
     "name": {"name": "zebra"},
     "alias": {"aliases": ("zebra",)},
     "tag": {"tags": ("zebra",)},
-    "description": {"description": "zebra"},
+    "title": {"title": "zebra"},
+    "description": {"description": "A b c. Zebra"},
     "parameters": {"input_schema": {"properties": {"zebra": {}}}},
-    "body": {"body": "zebra"},
+    "body": {"body": "a b c a b c zebra"},
 }
 
 
@@ -37,14 +39,21 @@ def bare(where, **fields):
 
 
 def test_a_word_counts_by_the_field_it_stands_in(store):
-    """Name, then aliases, then category and tags, then the description, last the body."""
+    """Name, then aliases, then title, category and tags, then the description, last the body."""
     order = list(FIELDS)
     random.Random(7).shuffle(order)
     store.items.put([bare(where, **FIELDS[where]) for where in order] + filler(20), None)
     found = {hit.id: hit.score for hit in by_words(store, "zebra")}
     assert found.keys() == FIELDS.keys()
     assert found["name"] > found["alias"] > found["tag"] > found["description"] > found["body"]
-    assert found["description"] >= found["parameters"] > found["body"]
+    assert found["title"] == pytest.approx(found["tag"])
+    assert found["tag"] > found["parameters"] > found["body"]
+
+
+def test_a_short_first_sentence_counts_as_the_title(store):
+    short, late = "A zebra. It says something else.", "It says something else. A zebra."
+    store.items.put([bare("a", description=late), bare("b", description=short), *filler(20)], None)
+    assert names(by_words(store, "zebra")) == ["b", "a"]
 
 
 @pytest.mark.parametrize(
@@ -63,10 +72,11 @@ def test_fields_of_one_kind_count_the_same(store, one, other):
 
 
 def test_the_weights_fall_in_the_order_that_is_promised():
-    weights = list(FIELD_WEIGHTS.values())
+    weights = [weight for name, weight in FIELD_WEIGHTS.items() if name != "title_weight"]
     assert weights == sorted(weights, reverse=True)
+    assert FIELD_WEIGHTS["title_weight"] == FIELD_WEIGHTS["labels_weight"]
     assert [name.removesuffix("_weight") for name in FIELD_WEIGHTS] == [
-        *("name", "aliases", "labels", "description", "parameters", "body")
+        *("name", "title", "aliases", "labels", "description", "parameters", "body")
     ]
 
 
@@ -334,7 +344,22 @@ def test_words_of_names_aliases_and_labels_are_found_by_their_variants(store):
     for word in ("create", "issue", "tracker", "boards", "ticket", "urgent"):
         for wrong in (word[1:], word[:-1], f"{word}x", word[1] + word[0] + word[2:]):
             assert word in store.index.words_like(variants(wrong), [], 9).near, wrong
-    assert store.index.words_like(variants("prse"), [], 9).near == []
+
+
+def test_words_of_titles_and_descriptions_are_found_by_their_variants(store):
+    prose = "Nothing but prose.\n\nArgs:\n    x: wisdom"
+    store.items.put([make_item("send", title="Dispatch parcels", description=prose)], None)
+    for word in ("dispatch", "parcels", "nothing", "prose"):
+        assert word in store.index.words_like(variants(word[1:]), [], 9).near, word
+    assert store.index.words_like(variants("wisdo"), [], 9).near == []
+
+
+def test_a_long_description_does_not_displace_the_words_of_a_name():
+    prose = " ".join(f"word{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(200))
+    item = make_item("send", tags=("urgent",), title="Dispatch parcels", description=prose)
+    found = spelled_words(item)
+    assert found[:5] == ["send", "mail", "urgent", "dispatch", "parcels"]
+    assert len(found) == SPELLED_PER_ITEM
 
 
 def test_words_are_found_by_their_beginning_as_many_as_asked_for(store):

@@ -91,6 +91,7 @@ def entry(found: Entry, tied: Sequence[Tie], ran: RunCounts) -> None:
     item, embedding = found.item, found.embedding
     click.secho(item.id, bold=True)
     facts = {
+        "title": item.title,
         "kind": item.kind.value + (f" ({item.tool_type})" if item.tool_type else ""),
         "namespace": item.namespace,
         "tags": _tags(found),

@@ -7,7 +7,7 @@ from pegboard.gate.directive_inputs import input_schema, read_inputs
 from pegboard.gate.directive_links import links_of
 from pegboard.gate.directive_permissions import read_permissions
 from pegboard.gate.directive_xml import Element, Found, labelled, prose, read_element, structure
-from pegboard.gate.documents import read_text, settle_category, words
+from pegboard.gate.documents import document_title, read_text, settle_category, words
 from pegboard.gate.excerpts import first_paragraph, without_comments
 from pegboard.gate.limits import Limits
 from pegboard.gate.refusal import Refused, shown
@@ -33,6 +33,7 @@ def read_directive(candidate: Candidate, limits: Limits) -> dict[str, object]:
     return dict(candidate.fields) | {
         "kind": Kind.DIRECTIVE.value,
         "name": name,
+        "title": document_title(metadata, found.around, name, limits),
         "version": version,
         "description": _description(root, metadata, found),
         **settle_category(candidate.fields, metadata.get("category")),

@@ -6,10 +6,12 @@ from typing import NamedTuple
 
 from pegboard.formats import semver, strict_yaml
 from pegboard.gate.characters import first_forbidden
+from pegboard.gate.excerpts import title_of
 from pegboard.gate.limits import Limits
 from pegboard.gate.refusal import Refused, shown
 from pegboard.model.content import Json
 from pegboard.model.items import Candidate
+from pegboard.text import clipped, name_key
 
 _FENCE = re.compile(r"---[ \t]*\r?(?:\n|\Z)")
 _END = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE)
@@ -112,6 +114,17 @@ def semantic(found: object) -> str | None:
             return number
     quotes = ", in quotes" if isinstance(found, float) else ""
     raise Refused("bad_version", f"version is {shown(found)}; write it as 1.2.3{quotes}")
+
+
+def document_title(front: Mapping[str, object], text: str, name: str, limits: Limits) -> str:
+    """Return the title in the front matter or else the first heading of the text, on one line.
+
+    Return an empty string if the document has neither or the title only repeats the name.
+    """
+    said = front.get("title")
+    found = said if isinstance(said, str) and said.strip() else title_of(text)
+    title = clipped(" ".join(found.split()), limits.title)
+    return "" if name_key(title) == name_key(name) else title
 
 
 def settle_category(

@@ -14,6 +14,7 @@ def read_item(candidate: Candidate, said: Json, limits: Limits) -> Item:
     return Item(
         id=ItemId(fields.required("id", limits.id)),
         name=fields.required("name", limits.name),
+        title=fields.line("title", limits.title),
         kind=fields.choice("kind", Kind) or Kind.TOOL,
         namespace=fields.namespace(),
         description=fields.text("description", limits.description),

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 class Limits(NamedTuple):
     name: int = 200
+    title: int = 300
     id: int = 512
     description: int = 100_000
     body: int = 1_000_000

@@ -17,7 +17,16 @@ from pegboard.model.items import Candidate, Kind, ToolType
 
 _MOST_ERRORS = 20
 _SAME = (
-    *("description", "aliases", "tags", "tech_stack", "tool_type", "version", "output_schema"),
+    *(
+        "title",
+        "description",
+        "aliases",
+        "tags",
+        "tech_stack",
+        "tool_type",
+        "version",
+        "output_schema",
+    ),
     *("visibility", "author", "keywords", "routing_domain", "semantic_namespace", "deprecated"),
     *("sensitivity_tier", "target_personas", "semantic_weight", "skills", "permissions"),
     *("changelog", "replacement"),

@@ -3,7 +3,14 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from pegboard.gate.documents import Page, read_page, semantic, settle_category, words
+from pegboard.gate.documents import (
+    Page,
+    document_title,
+    read_page,
+    semantic,
+    settle_category,
+    words,
+)
 from pegboard.gate.excerpts import ids_in_code
 from pegboard.gate.limits import Limits
 from pegboard.gate.refusal import Refused, did_you_mean, shown
@@ -32,6 +39,7 @@ def read_skill(candidate: Candidate, limits: Limits) -> dict[str, object]:
     return dict(candidate.fields) | {
         "kind": Kind.SKILL.value,
         "name": name,
+        "title": document_title(front, page.body, name, limits),
         "description": _description(front),
         **settle_category(candidate.fields, front.get("category")),
         "tags": words("tags", front.get("tags", metadata.get("tags"))),

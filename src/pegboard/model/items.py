@@ -110,6 +110,8 @@ class Item(NamedTuple):
 
     id: ItemId
     name: str
+    title: str = ""
+    """One line that says what the item does or is called in full; empty if it has none."""
     kind: Kind = Kind.TOOL
     namespace: str = DEFAULT_NAMESPACE
     description: str = ""
@@ -355,7 +357,7 @@ class FirstLook(NamedTuple):
 
 
 class Spellings(NamedTuple):
-    """Words of names, aliases and labels that others may have been meant to be."""
+    """Words of names, labels, titles and descriptions that a misspelled word may stand for."""
 
     near: list[str]
     """Those that one letter less makes one of what was asked for."""

@@ -64,6 +64,10 @@ class Index(Protocol):
 
     def entries(self, keys: Sequence[int]) -> dict[int, Entry]: ...
 
+    def cards(self, keys: Sequence[int]) -> dict[int, str]:
+        """Return the ranking cards (`pegboard.text.card`) of the items that the caller can see."""
+        ...
+
     def listed(self, filters: Filters, after: tuple[str, str], limit: int) -> list[Entry]:
         """What the filters leave, by id and namespace, from the one after `after`."""
         ...

@@ -11,66 +11,66 @@ def word_set(text: str) -> frozenset[str]:
 VERBS = word_set(
     """
     abort accept access acknowledge acquire activate adapt add adjust adopt advance advertise
-    aggregate alert allocate allow alter analyse analyze annotate answer append apply approve
-    archive arrange ask assemble assert assess assign associate attach audit authenticate
-    authorize autocomplete await backfill backup ban batch begin bind block blur book bookmark
-    boost browse build bundle buy calculate calibrate call cancel capture cast categorize change
-    charge chart chat check choose chunk claim classify clean clear click clone close cluster
-    collect combine comment commit compact compare compile complete compose compress compute
-    concatenate conduct configure confirm connect consolidate construct control convert copy
-    correct count crawl create crop cut deactivate debug decline decode decompress decrease
-    decrypt deduplicate define delete deliver denoise deny deploy deprecate deregister derive
-    describe design detach detect determine diagnose diff disable disassociate disconnect
-    discover dismiss display dissociate divide donate download draft drain draw drop dump
-    duplicate edit embed emit enable encode encrypt end enforce enhance enlarge enqueue enrich
-    enrol enroll ensure establish estimate evaluate examine exchange execute expand explain
-    explore export extend extract fade fail favorite feed fetch fill filter finalize find finish
-    fit fix flag flatten flip flush fold follow force forecast forget fork format forward freeze
-    fulfil fulfill gather generate geocode get give grant group guess hash hide highlight
-    identify ignore implement import improve increase index infer inform ingest initialise
-    initialize initiate insert inspect install instantiate instruct integrate interact
-    interpolate interpret invalidate invert invite invoke issue join keep kick kill label launch
-    learn leave limit link list listen load locate lock log login logout look lookup maintain
-    make manage map mark mask match measure merge migrate minify mirror modify monitor mount
-    move multiply mute navigate normalise normalize notify obtain offer open optimise optimize
-    order organise organize outline overwrite pack paginate parse partition pass patch pause pay
-    perform pin ping place plan play plot poll populate post predict prepare preview print
-    process produce promote prompt propose protect provide provision prune publish pull purchase
-    purge push put query queue quit quote raise randomize rank rate react read rebase reboot
-    rebuild recall receive recognise recognize recommend reconcile record recover rectify redact
-    redirect reduce refresh refund register reject release reload remind remove rename render
-    renew rent reopen reorder repair repeat replace replay replicate reply report request
-    reschedule resend reserve reset resize resolve respond restart restore restrict resume
-    retrieve retry return reverse revert review revoke rewrite roll rotate round route run
-    sample sanitize save say scale scan schedule score scrape scroll search see segment select
-    sell send serialize serve set share sharpen shift show shrink shuffle shut sign simulate
-    skip slice snapshot solve sort specify split squash stage standardize star start stop store
-    stream strip submit subscribe subtract suggest sum summarise summarize suspend swap switch
-    sync synchronise synchronize synthesize tag tail take talk tell terminate test toggle
-    tokenize touch track train transcribe transfer transform transition translate transpose
-    trash traverse trigger trim truncate try turn type unarchive unassign unban unblock undelete
-    undo unfollow unfreeze uninstall unlink unlock unmute unpack unpin unpublish unregister
-    unschedule unstar unsubscribe untag unzip update upgrade upload upsert use validate verify
-    view visit visualise visualize vote wait wake warn watch wipe withdraw work wrap write zip
-    zoom
+    aggregate alert allocate allow alter analyse analyze annotate announce answer append apply
+    approve archive arrange ask assemble assert assess assign associate attach audit
+    authenticate authorize autocomplete await backfill backup ban batch begin bill bind block
+    blur book bookmark boost bring browse build bundle buy calculate calibrate call cancel
+    capture cast categorize change charge chart chat check choose chunk claim classify clean
+    clear click clone close cluster collect combine comment commit compact compare compile
+    complete compose compress compute concatenate conduct configure confirm connect consolidate
+    construct control convert copy correct count crawl create crop cut deactivate debug decline
+    decode decompress decrease decrypt deduplicate define delete deliver denoise deny deploy
+    deprecate deregister derive describe design detach detect determine diagnose diff disable
+    disassociate disconnect discover dismiss display dissociate divide donate download draft
+    drain draw drop dump duplicate edit email embed emit enable encode encrypt end enforce
+    enhance enlarge enqueue enrich enrol enroll ensure enter establish estimate evaluate examine
+    exchange execute expand explain explore export extend extract fade fail favorite feed fetch
+    fill filter finalize find finish fit fix flag flatten flip flush fold follow force forecast
+    forget fork format forward freeze fulfil fulfill gather generate geocode get give go grant
+    grep group guess hash hide highlight identify ignore implement import improve increase index
+    infer inform ingest initialise initialize initiate insert inspect install instantiate
+    instruct integrate interact interpolate interpret invalidate invert invite invoke issue join
+    keep kick kill label launch learn leave limit link list listen load locate lock log login
+    logout look lookup mail maintain make manage map mark mask match measure merge message
+    migrate minify mirror modify monitor mount move multiply mute navigate normalise normalize
+    notify obtain offer open optimise optimize order organise organize outline overwrite pack
+    paginate parse partition pass patch pause pay perform pin ping place plan play plot poll
+    populate post predict prepare preview print process produce promote prompt propose protect
+    provide provision prune publish pull purchase purge push put query queue quit quote raise
+    randomize rank rate react read rebase reboot rebuild recall receive recognise recognize
+    recommend reconcile record recover rectify redact redirect reduce reflow refresh refund
+    register reject release reload remind remove rename render renew rent reopen reorder repair
+    repeat replace replay replicate reply report request reschedule resend reserve reset resize
+    resolve respond restart restore restrict resume retrieve retry return reverse revert review
+    revoke rewrite roll rotate round route run sample sanitize save say scale scan schedule
+    score scrape scroll search see segment select sell send serialize serve set share sharpen
+    shelve shift show shrink shuffle shut sign simulate skip slice snapshot solve sort specify
+    split squash stage standardize star start stop store stream strip submit subscribe subtract
+    suggest sum summarise summarize suspend swap switch sync synchronise synchronize synthesize
+    tag tail take talk tell terminate test toggle tokenize touch track train transcribe transfer
+    transform transition translate transpose trash traverse trigger trim truncate try turn type
+    unarchive unassign unban unblock undelete undo unfollow unfreeze uninstall unlink unlock
+    unmute unpack unpin unpublish unregister unschedule unstar unsubscribe untag unzip update
+    upgrade upload upsert use validate verify view visit visualise visualize vote wait wake warn
+    watch wipe withdraw work wrap write zip zoom
     """
 )
 NOUNS = word_set(
     """
-    access alert answer archive audit ban batch block book bookmark boost bundle call cast
+    access alert answer archive audit ban batch bill block book bookmark boost bundle call cast
     change charge chart chat check claim clone cluster comment commit control copy count cut
-    design diff display draft drain draw drop dump duplicate edit embed end estimate exchange
-    export extract feed fetch fill filter fit fix flag follow force forecast fork format group
-    guess hash highlight import increase index insert install issue join label launch limit link
-    list load lock log login logout lookup map mark mask match measure merge mirror move offer
-    open order outline pack pass patch pause pay pin ping place plan play plot poll post preview
-    print process prompt provision pull purchase push query queue quote raise rank rate read
-    record refund register release reload render rent repeat replay reply report request reserve
-    reset return reverse review roll round route run sample scale scan schedule score scroll
-    search segment share shift show sign skip slice snapshot sort split stage star start stop
-    store stream sum swap switch sync tag tail talk test touch track train transfer transition
-    trash trigger trim turn type update upgrade upload use view visit vote wait watch work wrap
-    zoom
+    design diff display draft drain draw drop dump duplicate edit email embed end estimate
+    exchange export extract feed fetch fill filter fit fix flag follow force forecast fork
+    format group guess hash highlight import increase index insert install issue join label
+    launch limit link list load lock log login logout lookup mail map mark mask match measure
+    merge message mirror move offer open order outline pack pass patch pause pay pin ping place
+    plan play plot poll post preview print process prompt provision pull purchase push query
+    queue quote raise rank rate read record refund register release reload render rent repeat
+    replay reply report request reserve reset return reverse review roll round route run sample
+    scale scan schedule score scroll search segment share shift show sign skip slice snapshot
+    sort split stage star start stop store stream sum swap switch sync tag tail talk test touch
+    track train transfer transition trash trigger trim turn type update upgrade upload use view
+    visit vote wait watch work wrap zoom
     """
 )
 """Those that name a thing as well: `Reports of the week` are none that somebody reports."""

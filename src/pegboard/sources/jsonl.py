@@ -111,6 +111,8 @@ class JsonlSource:
             "description": text(record.get("description")),
             "input_schema": _input_schema(record.get("parameters")),
         }
+        if title := " ".join(text(record.get("title")).split()):
+            fields["title"] = title
         for name in ("tags", "skills"):
             said = record.get(name)
             if isinstance(said, list) and said and all(isinstance(each, str) for each in said):

@@ -3,18 +3,31 @@
 import hashlib
 import json
 from collections.abc import Iterable
+from itertools import islice
 from typing import NamedTuple
 
 from pegboard.errors import UsageError
 from pegboard.model.calls import OnChange
 from pegboard.model.content import Signature
 from pegboard.model.curation import KEEP, Edit, Event
-from pegboard.model.items import PUBLISHED, Drift, EmbeddingStatus, Fingerprint, Item, Rejection
-from pegboard.text import TEXT_VERSION, embedding_text, source_hash, words
+from pegboard.model.items import (
+    PUBLISHED,
+    Drift,
+    EmbeddingStatus,
+    Fingerprint,
+    Item,
+    Rejection,
+    ToolType,
+)
+from pegboard.text import TEXT_VERSION, embedding_text, prose, source_hash, title, words
 
 EVERY_CHANGE = "every change is allowed"
 SPELLED = range(3, 33)
 """Words of these lengths are kept for their spelling."""
+SPELLED_PER_ITEM = 60
+"""Words of one item that are kept for their spelling: each is stored once per letter."""
+SPELLED_PROSE = 4_000
+"""Characters of a description that are searched for words to keep for their spelling."""
 
 
 class Existing(NamedTuple):
@@ -245,14 +258,21 @@ def _behind(item: Item, holder: str) -> str:
     )
 
 
-def spelled_words(item: Item) -> set[str]:
-    """The words an item is called by."""
-    return spelled(item.name, *item.aliases, item.category, item.subcategory, *item.tags)
+def spelled_words(item: Item) -> list[str]:
+    """Return the words of an item that a misspelled query word is compared with.
+
+    Names and labels come first, then the title, then the description: a long description does not
+    displace the words of a name.
+    """
+    labels = (item.name, *item.aliases, item.category, item.subcategory, *item.tags)
+    described = prose(item.description)[:SPELLED_PROSE]
+    found = dict.fromkeys(spelled(*labels, title(item), described))
+    return list(islice(found, SPELLED_PER_ITEM))
 
 
-def spelled(*texts: str) -> set[str]:
-    """The words of these texts whose spelling is kept."""
-    return {word for text in texts for word in words(text) if len(word) in SPELLED}
+def spelled(*texts: str) -> list[str]:
+    """Return the words of these texts whose spelling is kept, in order."""
+    return [word for text in texts for word in words(text) if len(word) in SPELLED]
 
 
 def planned_status(text: str, target: Fingerprint | None, has_vector: bool) -> EmbeddingStatus:
@@ -266,11 +286,25 @@ def planned_status(text: str, target: Fingerprint | None, has_vector: bool) -> E
 def definition_hash(item: Item) -> str:
     """A hash over what an agent acts on: a change of this can turn a good tool into a bad one."""
     definition = (
-        (item.name, item.aliases, item.description),
+        (item.name, _called(item), item.description),
         (item.input_schema, item.output_schema, item.executor),
     )
     canonical = json.dumps(definition, sort_keys=True, separators=(",", ":"), default=dict)
     return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def _called(item: Item) -> tuple[str, ...]:
+    """Return the title and the aliases, as far as the description does not contain the title.
+
+    An MCP tool always counts with its title: before items had titles it was the first alias, and
+    the hash of an approved tool must stay the same.
+    """
+    is_mcp = item.tool_type is ToolType.MCP
+    if not item.title:
+        return item.aliases
+    if not is_mcp and item.title.casefold() in item.description.casefold():
+        return item.aliases
+    return (item.title, *item.aliases)
 
 
 def content_hash(item: Item) -> str:

@@ -42,6 +42,7 @@ PLAIN = (
     "id",
     "namespace",
     "name",
+    "title",
     "description",
     "category",
     "subcategory",
@@ -58,6 +59,15 @@ PLAIN = (
     "semantic_weight",
     "replacement",
 )
+INDEXED = (
+    *("id", "namespace", "kind", "name", "title", "description", "category", "subcategory"),
+    *("tags", "aliases", "keywords", "source", "endpoint", "executor", "input_schema", "body"),
+    "visibility",
+)
+"""Columns that index terms, ranking cards and spelling are made of.
+
+A migration that fills them reads only these: columns of later migrations do not exist yet.
+"""
 _BOARD_ONLY = (
     "approved_hash",
     "content_hash",
@@ -184,6 +194,13 @@ class Reader(NamedTuple):
             signature=Signature(**signed) if signed else None,
             **values,
         )
+
+
+def indexed_item(row: Mapping[str, Any]) -> Item:
+    """Return an item with the `INDEXED` columns of a row; its other fields have their defaults."""
+    values = {name: row[name] for name in INDEXED}
+    values |= {name: tuple(row[name]) for name in INDEXED if name in LISTS}
+    return Item(**values | {"kind": Kind(row["kind"]), "visibility": Visibility(row["visibility"])})
 
 
 def record_of(said: Link | Permission) -> dict[str, str]:

@@ -265,4 +265,4 @@ def test_the_status_tells_sizes_and_places_only_to_those_who_have_the_whole_boar
     assert "board" in api.ask("GET", "/status").json["facts"]
     told = api.ask("GET", "/status", who="reader")
     assert told.json["facts"] == {}
-    assert told.json["model"] == "test/hashed-ngrams/256/3"
+    assert told.json["model"] == "test/hashed-ngrams/256/4"

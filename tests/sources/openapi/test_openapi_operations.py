@@ -8,6 +8,7 @@ from openapi_parts import OK, build, document, json_body, only, operation, refus
 
 from pegboard.gate.admission import admit
 from pegboard.model.items import Candidate, Item
+from pegboard.sources.openapi.naming import unique
 
 
 def parameter(name, place, **parts):
@@ -60,8 +61,8 @@ def test_without_tags_the_path_says_what_it_is_about(tmp_path, path, category):
         ("GetAccount", "GetAccount", None),
         ("List all pets!", "List_all_pets", ["List all pets!"]),
         ("zero\u200bwidth", "zerowidth", None),
-        ("", "get_pets_petId_toys", None),
-        (7, "get_pets_petId_toys", None),
+        ("", "get_pets_toys", None),
+        (7, "get_pets_toys", None),
     ],
 )
 def test_a_name_is_the_operation_id_or_method_and_path(tmp_path, said, name, aliases):
@@ -580,3 +581,51 @@ def test_every_argument_is_found_back_in_its_place(tmp_path_factory, parameters,
     request = build(executor, arguments)
     assert "{" not in request.path.replace("%7B", "")
     assert undo(executor, request) == arguments
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ({"summary": "List <b>all</b>\n pets"}, "List all pets"),
+        ({"summary": "x" * 400}, f"{'x' * 199}…"),
+        ({"summary": "zero\u200bwidth"}, "zerowidth"),
+        ({"summary": "listPets", "operationId": "listPets"}, None),
+        ({"summary": 5}, "About pets."),
+        ({}, "About pets."),
+    ],
+)
+def test_the_title_is_the_summary_on_one_line(tmp_path, said, title):
+    found = only(tmp_path, document({"/pets": {"summary": "About pets.", "get": {**OK, **said}}}))
+    assert found.get("title") == title
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "name"),
+    [
+        ("post", "/repositories/{workspace}/{repo_slug}/pullrequests", None),
+        ("get", "/users", "get_users"),
+        ("get", "/users/{id}", "get_users_by_id"),
+        ("get", "/users/{user-id}/", "get_users_by_user_id"),
+        ("get", "/files/{name}.json", "get_files_json"),
+        ("get", "/{id}", "get_by_id"),
+        ("get", "/", "get"),
+    ],
+)
+def test_an_operation_without_an_id_is_named_by_the_words_of_its_path(method, path, name):
+    expected = name or "post_repositories_pullrequests"
+    assert unique([(method, path, "")]) == {(method, path): expected}
+
+
+def test_variables_are_added_only_where_two_names_would_be_the_same():
+    paths = ["/orgs/{org}/repos", "/orgs/{team}/repos", "/orgs/repos", "/orgs/{org}/hooks"]
+    named = unique([("get", path, "") for path in paths])
+    assert [named["get", path] for path in paths] == [
+        *("get_orgs_org_repos", "get_orgs_team_repos", "get_orgs_repos", "get_orgs_hooks")
+    ]
+    assert unique([("get", path, "") for path in reversed(paths)]) == named
+
+
+def test_an_operation_id_wins_over_a_name_that_is_made():
+    named = unique([("get", "/a", ""), ("get", "/z", "get_a")])
+    assert named["get", "/z"] == "get_a"
+    assert named["get", "/a"].startswith("get_a_")

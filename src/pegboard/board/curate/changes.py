@@ -68,6 +68,7 @@ def definition(change: Change) -> dict[str, object]:
     item = change.entry.item
     return {
         "name": item.name,
+        "title": item.title,
         "aliases": item.aliases,
         "description": change.entry.imported_description,
         "input_schema": item.input_schema,
@@ -82,7 +83,13 @@ def diff(change: Change) -> Iterator[str]:
     before, now = change.approved, definition(change)
     for part in now:
         lines = difflib.unified_diff(
-            _lines(before.get(part)), _lines(now[part]), f"{part} approved", f"{part} now", "", ""
+            # Definitions that were approved by an older release have no title.
+            _lines(before.get(part, "")),
+            _lines(now[part]),
+            f"{part} approved",
+            f"{part} now",
+            "",
+            "",
         )
         yield from (line.rstrip() for line in lines)
 

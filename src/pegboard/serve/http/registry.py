@@ -37,6 +37,7 @@ class OfferLine(NamedTuple):
     namespace: str
     id: ItemId
     name: str
+    title: str
     kind: Kind
     description: str
     category: str
@@ -74,6 +75,7 @@ def line(offer: Offer) -> OfferLine:
         namespace=item.namespace,
         id=item.id,
         name=item.name,
+        title=item.title,
         kind=item.kind,
         description=item.description,
         category=item.category,

@@ -32,6 +32,7 @@ class Line(NamedTuple):
     namespace: str
     kind: Kind
     name: str
+    title: str
     description: str
     category: str
     subcategory: str
@@ -57,6 +58,7 @@ def line(entry: Entry) -> Line:
         namespace=item.namespace,
         kind=item.kind,
         name=item.name,
+        title=item.title,
         description=item.description,
         category=item.category,
         subcategory=item.subcategory,

@@ -56,6 +56,7 @@ OUTPUT_SCHEMA: dict[str, Any] = {
                     "id": {"type": "string"},
                     "kind": {"type": "string"},
                     "tool_type": {"type": "string"},
+                    "title": {"type": "string"},
                     "description": {"type": "string"},
                     "tags": _TEXTS,
                     "input_schema": {"type": "object"},
@@ -115,6 +116,7 @@ def _told(entry: Entry, down: Mapping[str, str], room: int) -> dict[str, Any]:
         "id": qualified(item.namespace, item.id),
         "kind": item.kind.value,
         "tool_type": item.tool_type.value if item.tool_type else "",
+        "title": "" if _repeats(said, item.title) else item.title,
         "description": description,
         "tags": [clipped(tag, LONGEST_TAG) for tag in item.tags[:MOST_TAGS]],
         "input_schema": asks,
@@ -125,6 +127,11 @@ def _told(entry: Entry, down: Mapping[str, str], room: int) -> dict[str, Any]:
     }
     always = OUTPUT_SCHEMA["properties"]["tools"]["items"]["required"]
     return {name: value for name, value in told.items() if value or name in always}
+
+
+def _repeats(description: str, title: str) -> bool:
+    """Whether a description begins with the title, as that of an OpenAPI operation does."""
+    return description.casefold().startswith(title.rstrip(".").casefold())
 
 
 def _files(item: Item) -> list[str]:
@@ -161,6 +168,8 @@ def _text(told: Mapping[str, Any]) -> str:
     kind = " ".join(filter(None, (told.get("tool_type"), told["kind"])))
     head = f"{one_line(told['id'])} ({kind})"
     lines = [f"note: {note}" for note in told.get("notes", ())]
+    if "title" in told:
+        lines.append(f"title: {one_line(told['title'])}")
     lines += [line.rstrip() for line in told["description"].splitlines()]
     if "tags" in told:
         lines.append(f"tags: {one_line(', '.join(told['tags']))}")

@@ -99,6 +99,7 @@ class ItemView(NamedTuple):
     id: str
     short_name: str
     name: str
+    title: str
     namespace: str
     kind: str
     type: str
@@ -180,6 +181,7 @@ def view(visit: Visit, entry: Entry) -> ItemView:
         id=name,
         short_name=item.short_name,
         name=item.name,
+        title=item.title,
         namespace=item.namespace,
         kind=item.kind.value,
         type=str(item.tool_type or ""),

@@ -17,7 +17,7 @@ from pegboard.sources.unfit import Unfit
 
 ENTRY = "run"
 
-_TEXTS = ("tool_id", "name", "version", "description", "category", "author", "tool_type")
+_TEXTS = ("tool_id", "name", "title", "version", "description", "category", "author", "tool_type")
 _LISTS = ("tags", "aliases", "keywords", "tech_stack", "skills", "permissions", "dependencies")
 _SHORT_VERSION = re.compile(r"[0-9]+\.[0-9]+")
 _ARGUMENTS = {

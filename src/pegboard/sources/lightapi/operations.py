@@ -9,6 +9,7 @@ from pegboard.sources.lightapi.context import Context
 from pegboard.sources.lightapi.document import Document
 from pegboard.sources.lightapi.parts import Part, Refused
 from pegboard.sources.lightapi.schemas import Schemas
+from pegboard.sources.openapi.cleaning import one_line
 
 PROTOCOL = "lightapi"
 LIFECYCLES = ("draft", "active", "deprecated", "retired")
@@ -49,6 +50,7 @@ class Operations:
             "kind": Kind.TOOL.value,
             "namespace": self._namespace,
             "name": name,
+            "title": _title(operation, name) or backed.get("title", ""),
             "description": _description(operation) or backed.get("description", ""),
             "category": category,
             "subcategory": capability.text("resource"),
@@ -170,6 +172,12 @@ def _description(operation: Part) -> str:
     return f"{summary}\n\n{description}" if description else summary
 
 
+def _title(operation: Part, name: str) -> str:
+    """Return `title`, or else `summary`, on one line."""
+    title = one_line(operation.text("title") or operation.text("summary"))
+    return "" if title == name else title
+
+
 def _aliases(operation: Part, name: str) -> list[str]:
     """What else it is called, by its protocol or by the document that describes it in full."""
     rpc = operation.text("protocol") != "http"
@@ -177,6 +185,5 @@ def _aliases(operation: Part, name: str) -> list[str]:
         operation.text("name"),
         operation.text("operationId"),
         operation.text("method") if rpc else "",
-        operation.text("title"),
     )
     return [each for each in dict.fromkeys(named) if each and each != name]

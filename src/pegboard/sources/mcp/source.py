@@ -16,6 +16,9 @@ PROTOCOL = "mcp"
 MAX_NAME = 200
 """A longer name is no name to list a tool by, and the gate would refuse it."""
 
+MAX_TITLE = 300
+"""Characters. The gate would refuse a longer title, but accepts it as an alias."""
+
 _NOT_THE_DEFINITION = ("_meta", "icons")
 
 
@@ -85,11 +88,13 @@ class McpSource:
         description = tool.get("description")
         if not description or (isinstance(description, str) and not description.strip()):
             description = next(iter(aliases), "")
+        title = aliases.pop(0) if aliases and len(aliases[0]) <= MAX_TITLE else ""
         return {
             "id": f"{PROTOCOL}:{server}:{name}",
             "kind": Kind.TOOL.value,
             "namespace": self._config.namespace,
             "name": name,
+            "title": title,
             "category": server,
             "description": description,
             "aliases": aliases,

@@ -25,6 +25,12 @@ def description(operation: Object, path_item: Object, endpoint: str) -> str:
     return endpoint
 
 
+def title(operation: Object, path_item: Object) -> str:
+    """Return the summary of the operation, or else that of the path, on one line."""
+    found = (one_line(prose(text(said.get("summary")))) for said in (operation, path_item))
+    return next(filter(None, found), "")
+
+
 def tags(operation: Object) -> list[str]:
     return _lines(operation.get("tags"))
 

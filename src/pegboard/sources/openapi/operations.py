@@ -75,6 +75,8 @@ class Service:
             **metadata.for_search(value),
             **self._request(operation),
         }
+        if (title := metadata.title(value, operation.path_item.value)) not in ("", operation.name):
+            made["title"] = title
         if (alias := one_line(text(value.get("operationId")))) not in ("", operation.name):
             made["aliases"] = [alias]
         if output := self._output(operation):

@@ -5,7 +5,7 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from typing import Any, TypeVar
@@ -17,6 +17,12 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from pegboard.model.calls import Caller
 from pegboard.model.items import Fingerprint
 from pegboard.store.postgres.opening import conninfo, prepare, settle
+from pegboard.store.postgres.statements import Connection as Connection
+from pegboard.store.postgres.statements import Params as Params
+from pegboard.store.postgres.statements import Row as Row
+from pegboard.store.postgres.statements import query
+from pegboard.store.postgres.statements import run as run
+from pegboard.store.postgres.statements import run_many as run_many
 from pegboard.store.postgres.telling import again, hopeless, lost, one_line, shown, told
 from pegboard.store.queries import load
 
@@ -26,9 +32,6 @@ logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
 
 SQL = load("postgres", "database")
 
-Row = tuple[Any, ...]
-Params = Mapping[str, object]
-Connection = psycopg.Connection[Row]
 T = TypeVar("T")
 
 POOL = 16
@@ -91,14 +94,14 @@ class Database:
 
         Else it is made for the values at hand, so that a filter that is not set costs nothing.
         """
-        return self._read(lambda tx: tx.execute(_query(sql), params, prepare=prepare).fetchall())
+        return self._read(lambda tx: tx.execute(query(sql), params, prepare=prepare).fetchall())
 
     def records(
         self, sql: str, params: Params | None = None, *, prepare: bool = False
     ) -> list[dict[str, Any]]:
         def work(tx: Connection) -> list[dict[str, Any]]:
             with tx.cursor(row_factory=dict_row) as cursor:
-                return cursor.execute(_query(sql), params, prepare=prepare).fetchall()
+                return cursor.execute(query(sql), params, prepare=prepare).fetchall()
 
         return self._read(work)
 
@@ -234,18 +237,3 @@ def _identity(caller: Caller) -> Params:
     member = {"namespaces": caller.namespaces}
     claims = {"sub": caller.subject, "role": role, "app_metadata": member}
     return {"role": role, "claims": json.dumps(claims)}
-
-
-def _query(sql: str) -> bytes:
-    """Queries come from our own files; as bytes they need not be literals in the code."""
-    return sql.encode()
-
-
-def run(tx: Connection, sql: str, params: Params | None = None) -> list[Row]:
-    cursor = tx.execute(_query(sql), params)
-    return cursor.fetchall() if cursor.description else []
-
-
-def run_many(tx: Connection, sql: str, params: Sequence[Params]) -> None:
-    with tx.cursor() as cursor:
-        cursor.executemany(_query(sql), params)

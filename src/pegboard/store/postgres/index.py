@@ -67,6 +67,10 @@ class PostgresIndex:
     ) -> Spellings:
         return self._words.like(variants, beginnings, limit)
 
+    def cards(self, keys: Sequence[int]) -> dict[int, str]:
+        rows = self._db.rows(SQL["cards"], {"keys": list(keys)}, prepare=True)
+        return {int(key): str(card) for key, card in rows}
+
     def entries(self, keys: Sequence[int]) -> dict[int, Entry]:
         rows = self._db.records(SQL["entries"], {"keys": list(keys)}, prepare=True)
         return READER.entries(rows)

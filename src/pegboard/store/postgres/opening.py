@@ -6,6 +6,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from pegboard.errors import BoardError, BoardMissing, ConfigError
 from pegboard.store.postgres import vector, wire
+from pegboard.store.postgres.filled_in import fill_in
 from pegboard.store.postgres.telling import told
 from pegboard.store.queries import load, migrations, too_new
 
@@ -87,6 +88,7 @@ def upgrade(url: str, place: str, through: int | None = None) -> list[str]:
         for number, name, text in migrations("postgres"):
             if number > current and (through is None or number <= through):
                 connection.execute(text.encode())
+                fill_in(connection, name)
                 connection.execute(SQL["record"].encode(), {"number": number, "name": name})
                 applied.append(name)
     return applied

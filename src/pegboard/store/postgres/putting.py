@@ -12,7 +12,6 @@ from pegboard.model.items import (
     Item,
     PutReport,
     Rejection,
-    Visibility,
 )
 from pegboard.store.planning import (
     Existing,
@@ -22,23 +21,22 @@ from pegboard.store.planning import (
     not_own,
     plan_put,
     planned_status,
-    spelled_words,
     taken,
 )
 from pegboard.store.postgres.database import Connection, run
 from pegboard.store.postgres.history import note
 from pegboard.store.postgres.rows import as_rows, item_values
+from pegboard.store.postgres.statements import columns
+from pegboard.store.postgres.term_index import IndexedText, write_spelling, write_terms
 from pegboard.store.postgres.versions import Versioned, known_versions, write_versions
 from pegboard.store.queries import load
 from pegboard.store.versioning import version_exists
-from pegboard.text import FIELD_WEIGHTS, TEXT_VERSION, index_fields, name_key, variants
+from pegboard.text import TEXT_VERSION, card, name_key
 
 SQL = load("postgres", "items")
 LINK_SQL = load("postgres", "curation")
 TASK_SQL = load("postgres", "tasks")
 
-LONGEST_TERM = 200
-"""Characters of a term that count: an index entry has a bound on its size."""
 MOST_AT_ONCE = 4_000_000
 """Characters of items that one statement carries."""
 
@@ -168,8 +166,8 @@ class Putting:
             for each in planned
         ]
         written = [*self._insert(planned), *self._update(planned)]
-        self._write_texts(written)
-        self.write_spelling([each.item for each in written])
+        write_terms(self.tx, [IndexedText(each.key, each.item, each.plan.text) for each in written])
+        write_spelling(self.tx, [each.item for each in written])
         write_tasks(self.tx, written, self.fingerprint)
         return written
 
@@ -177,7 +175,7 @@ class Putting:
         names = ("linking", "relations", "targets")
         said = ((each.key, link) for each in written for link in each.item.links)
         links = list(dict.fromkeys((key, link.relation, link.target) for key, link in said))
-        params = _columns(names, links) | {"keys": list(old)}
+        params = columns(names, links) | {"keys": list(old)}
         if old:
             run(self.tx, LINK_SQL["drop_links"], params)
         if links:
@@ -209,50 +207,6 @@ class Putting:
             run(self.tx, SQL[step], {"keys": [each.key for each in old]})
         return old
 
-    def _write_texts(self, planned: Sequence[Planned]) -> None:
-        counted = [(each, *_weighed(each.item)) for each in planned]
-        flat = [
-            (term, each.key, each.item.namespace, frequency, length)
-            for each, frequencies, length in counted
-            for term, frequency in frequencies.items()
-        ]
-        names: tuple[str, ...] = ("terms", "keys", "namespaces", "frequencies", "lengths")
-        run(self.tx, SQL["add_terms"], _columns(names, flat))
-        texts = [
-            (
-                each.item.kind.value,
-                each.key,
-                each.item.namespace,
-                length,
-                each.item.name,
-                each.item.description,
-                each.plan.text,
-            )
-            for each, _, length in counted
-        ]
-        names = ("kinds", "keys", "namespaces", "lengths", "names", "descriptions", "contents")
-        run(self.tx, SQL["add_texts"], _columns(names, texts))
-
-    def write_spelling(self, items: Sequence[Item]) -> None:
-        """The words items are called by, so that a misspelled one can be read as one of them.
-
-        Only of what everybody in the namespace may find: the words themselves tell something.
-        """
-        called = {
-            (word, each.namespace)
-            for each in items
-            if each.visibility is Visibility.PUBLIC
-            for word in spelled_words(each)
-        }
-        if not called:
-            return
-        params = _columns(("words", "namespaces"), sorted(called))
-        new = run(self.tx, SQL["unknown_words"], params)
-        rows = [(variant, word, namespace) for word, namespace in new for variant in variants(word)]
-        if rows:
-            names = ("variants", "words", "namespaces")
-            run(self.tx, SQL["add_variants"], _columns(names, rows))
-
 
 def _existing(*row: Any) -> Existing:  # noqa: ANN401 (of a row)
     found = Existing(*row)
@@ -267,7 +221,7 @@ def _with_vectors(
     if not known or fingerprint is None:
         return frozenset()
     rows = [(key, plan.source_hash, plan.item.kind.value) for key, plan in known]
-    params = _columns(("keys", "hashes", "kinds"), rows) | {"fingerprint": fingerprint}
+    params = columns(("keys", "hashes", "kinds"), rows) | {"fingerprint": fingerprint}
     return frozenset(int(row[0]) for row in run(tx, TASK_SQL["have_vectors"], params))
 
 
@@ -286,7 +240,7 @@ def write_tasks(tx: Connection, planned: Sequence[Planned], fingerprint: int | N
     """The outbox side of a put: no vector or task of an older text outlives this transaction."""
     names = ("keys", "hashes", "kinds")
     rows = [(each.key, each.plan.source_hash, each.item.kind.value) for each in planned]
-    run(tx, TASK_SQL["drop_stale_vectors"], _columns(names, rows))
+    run(tx, TASK_SQL["drop_stale_vectors"], columns(names, rows))
     waiting = [
         each
         for each in planned
@@ -296,7 +250,7 @@ def write_tasks(tx: Connection, planned: Sequence[Planned], fingerprint: int | N
     if others:
         run(tx, SQL["drop_tasks_of"], {"keys": sorted(others)})
     if waiting:
-        params = _columns(
+        params = columns(
             ("keys", "hashes", "texts"),
             [(each.key, each.plan.source_hash, each.plan.text) for each in waiting],
         ) | {"fingerprint": fingerprint}
@@ -309,6 +263,7 @@ def _row(each: Planned) -> dict[str, object]:
     return item_values(plan.item) | {
         "key": each.key,
         "name_key": name_key(plan.item.name),
+        "card": card(plan.item),
         "imported_description": plan.imported_description,
         "imported_tags": plan.imported_tags,
         "content_hash": plan.content_hash,
@@ -320,26 +275,6 @@ def _row(each: Planned) -> dict[str, object]:
         "held": plan.held,
         "active": plan.active,
     }
-
-
-def _weighed(item: Item) -> tuple[dict[str, float], int]:
-    """Each term with its frequency, weighted by the fields it stands in, and how many there are."""
-    found: dict[str, float] = {}
-    length = 0
-    for field, text in index_fields(item)._asdict().items():
-        terms = text.split()
-        length += len(terms)
-        weight = FIELD_WEIGHTS[f"{field}_weight"]
-        for term in terms:
-            kept = term[:LONGEST_TERM]
-            found[kept] = found.get(kept, 0.0) + weight
-    return found, length
-
-
-def _columns(names: Sequence[str], rows: Sequence[Sequence[object]]) -> dict[str, object]:
-    """Rows as one array for each column."""
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
-    return {name: list(column) for name, column in zip(names, columns, strict=True)}
 
 
 def _parts(items: Sequence[Item]) -> Iterator[list[Item]]:

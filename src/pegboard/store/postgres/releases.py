@@ -18,6 +18,7 @@ from pegboard.store.postgres.history import note
 from pegboard.store.postgres.putting import Planned, Putting
 from pegboard.store.postgres.rows import READER, reading
 from pegboard.store.postgres.stored import Row, item_of, stored
+from pegboard.store.postgres.term_index import write_spelling
 from pegboard.store.postgres.versions import add_version
 from pegboard.store.queries import load
 from pegboard.store.reading.releases import ReadReleases
@@ -185,4 +186,4 @@ def _decide(tx: Connection, row: Row, decision: Decision, by: str) -> None:
         "content_hash": content_hash(after),
     }
     run(tx, SQL["decide"], params)
-    Putting(tx, None, None, None, {}).write_spelling([after])
+    write_spelling(tx, [after])

@@ -7,7 +7,7 @@ from pegboard.model.items import FirstLook, ItemId, LegHit, Spellings, WordHits,
 from pegboard.store import limits
 from pegboard.store.postgres.database import Connection, Database, Row, run
 from pegboard.store.postgres.memory import Memory
-from pegboard.store.postgres.putting import LONGEST_TERM
+from pegboard.store.postgres.term_index import LONGEST_TERM
 from pegboard.store.queries import load
 from pegboard.store.weighing import DIGITS, tilt, weight
 

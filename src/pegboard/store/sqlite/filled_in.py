@@ -6,10 +6,17 @@ from typing import Any
 
 import apsw
 
+from pegboard.model.content import Json
+from pegboard.model.items import Item
 from pegboard.store.planning import spelled
 from pegboard.store.queries import load
+from pegboard.store.rows import INDEXED, indexed_item
+from pegboard.store.sqlite.term_index import write_terms
+from pegboard.text import index_fields
 
 SQL = load("sqlite", "filled_in")
+AT_ONCE = 500
+"""Items that are held in memory while their terms are written."""
 
 
 def fill_in(connection: apsw.Connection, migration: str) -> None:
@@ -17,6 +24,8 @@ def fill_in(connection: apsw.Connection, migration: str) -> None:
     if migration == "0013_seen":
         _count_terms(connection)
         _note_words(connection)
+    if migration == "0016_titles":
+        _index_again(connection)
 
 
 def _count_terms(connection: apsw.Connection) -> None:
@@ -44,3 +53,45 @@ def _note_words(connection: apsw.Connection) -> None:
     }
     rows = [{"word": word, "namespace": namespace} for word, namespace in sorted(found)]
     connection.executemany(SQL["add_word"], rows)
+
+
+def _index_again(connection: apsw.Connection) -> None:
+    """Write index terms, ranking cards and spelling of every stored item."""
+    after = -1
+    while rows := _rows(connection, after):
+        for row in rows:
+            item = _item(row)
+            fields = index_fields(item)
+            write_terms(connection, row["key"], item, fields, replace=False)
+            terms = sum(len(field.split()) for field in fields)
+            connection.execute(SQL["set_terms"], {"key": row["key"], "terms": terms})
+        after = rows[-1]["key"]
+
+
+def _rows(connection: apsw.Connection, after: int) -> list[dict[str, Any]]:
+    found = connection.execute(SQL["indexed"], {"after": after, "limit": AT_ONCE})
+    return [dict(zip(("key", *INDEXED), row, strict=True)) for row in found]
+
+
+def _item(row: dict[str, Any]) -> Item:
+    lists = {name: _texts(row[name]) for name in ("tags", "aliases", "keywords")}
+    objects = {name: _object(row[name]) for name in ("executor", "input_schema")}
+    return indexed_item({**row, **lists, **objects})
+
+
+def _texts(text: str) -> tuple[str, ...]:
+    found = _parsed(text)
+    return tuple(each for each in found if isinstance(each, str)) if isinstance(found, list) else ()
+
+
+def _object(text: str) -> Json:
+    found = _parsed(text)
+    return found if isinstance(found, dict) else {}
+
+
+def _parsed(text: str) -> object:
+    """Return None for damaged JSON: one damaged row must not prevent the upgrade of a board."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

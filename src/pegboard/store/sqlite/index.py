@@ -80,6 +80,10 @@ class SqliteIndex:
         longer = {each: self._words.beginning(each, limit) for each in beginnings}
         return Spellings(self._words.near(variants), longer)
 
+    def cards(self, keys: Sequence[int]) -> dict[int, str]:
+        rows = self._db.rows(SQL["cards"], {"keys": in_list(keys)})
+        return {int(key): str(card) for key, card in rows}
+
     def entries(self, keys: Sequence[int]) -> dict[int, Entry]:
         rows = self._db.records(SQL["entries"], {"keys": in_list(keys)})
         return READER.entries(rows)

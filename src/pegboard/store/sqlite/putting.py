@@ -13,8 +13,8 @@ from pegboard.store.rows import readable
 from pegboard.store.sqlite.database import Value
 from pegboard.store.sqlite.history import note
 from pegboard.store.sqlite.rows import READER, as_json, as_records, item_params
+from pegboard.store.sqlite.term_index import write_terms
 from pegboard.store.sqlite.versions import write_version
-from pegboard.store.sqlite.words import add_spelling
 from pegboard.text import TEXT_VERSION, index_fields, name_key
 
 SQL = load("sqlite", "items")
@@ -103,18 +103,14 @@ class Putting(NamedTuple):
                 step = "keep_approved" if plan.drift is Drift.CHANGED else "forget_approved"
                 tx.execute(SQL[step], params)
             tx.execute(SQL["update_item"], params)
-            tx.execute(SQL["drop_terms"], {"key": key})
-        tx.execute(SQL["add_terms"], fields._asdict() | {"key": key})
-        add_spelling(tx, plan.item)
+        write_terms(tx, key, plan.item, fields, replace=existing is not None)
         _write_task(tx, key, plan, status, self.fingerprint, self.now)
         return key
 
 
 def write_words_again(tx: apsw.Connection, key: int, item: Item) -> None:
     """For an item of another visibility: what weighs words in memory goes by their index."""
-    tx.execute(SQL["drop_terms"], {"key": key})
-    tx.execute(SQL["add_terms"], index_fields(item)._asdict() | {"key": key})
-    add_spelling(tx, item)
+    write_terms(tx, key, item, index_fields(item), replace=True)
 
 
 def _own_tags(plan: Plan) -> str | None:

@@ -35,6 +35,9 @@ class SeenIndex(SqliteIndex):
         """The index over what one caller sees of the items."""
         self._open = open_to
 
+    def cards(self, keys: Sequence[int]) -> dict[int, str]:
+        return self._seen.cards(keys)
+
     def entries(self, keys: Sequence[int]) -> dict[int, Entry]:
         return self._seen.entries(keys)
 

@@ -4,14 +4,11 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 
-import apsw
-
-from pegboard.model.items import Item, ItemId, LegHit, Visibility, WordHits, WordQuery
+from pegboard.model.items import ItemId, LegHit, WordHits, WordQuery
 from pegboard.store import limits
-from pegboard.store.planning import spelled_words
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Row, Value, in_list
-from pegboard.text import FIELD_WEIGHTS, variants
+from pegboard.text import FIELD_WEIGHTS
 
 SQL = load("sqlite", "words")
 Params = Mapping[str, Value]
@@ -129,20 +126,6 @@ class Words:
                 if tx.total_changes() - before < 2:
                     return  # as FTS5 says that it had nothing to do
             pages = MERGED_AT_ONCE
-
-
-def add_spelling(tx: apsw.Connection, item: Item) -> None:
-    """The words an item is called by, so that a misspelled one can be read as one of them."""
-    listed = item.visibility is Visibility.PUBLIC
-    for word in spelled_words(item):
-        params = {"word": word, "namespace": item.namespace}
-        if listed and tx.execute(SQL["knows_word_there"], params).fetchone() is not None:
-            continue
-        if tx.execute(SQL["knows_word"], params).fetchone() is None:
-            rows = ({"variant": variant, "word": word} for variant in variants(word))
-            tx.executemany(SQL["add_variant"], rows)
-        if listed:
-            tx.execute(SQL["add_word_there"], params)
 
 
 def as_hits(rows: Sequence[Row]) -> list[LegHit]:

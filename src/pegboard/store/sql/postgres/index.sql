@@ -3,6 +3,9 @@ SELECT i.* FROM items i WHERE (i.id, i.namespace) > (%(id)s, %(namespace)s)
   -- include: filters
 ORDER BY i.id, i.namespace LIMIT %(limit)s;
 
+-- name: cards
+SELECT key, card FROM items WHERE key = ANY(%(keys)s);
+
 -- name: entries
 SELECT i.*, v.content_hash AS version_hash
 FROM items i LEFT JOIN item_versions v ON v.item_key = i.key AND v.version = i.latest_version

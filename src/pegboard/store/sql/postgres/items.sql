@@ -9,14 +9,14 @@ ORDER BY i.namespace, i.id FOR UPDATE OF i;
 
 -- name: insert_items
 INSERT INTO items (
-  namespace, id, kind, active, scope, source, name, short_name, name_key, category, subcategory,
+  namespace, id, kind, active, scope, source, name, title, card, short_name, name_key, category, subcategory,
   tool_type, tags, skills, visibility, author, source_protocol, routing_domain, semantic_namespace,
   sensitivity_tier, target_personas, semantic_weight, official, source_hash, embedding_status,
   content_hash, text_version, approved_hash, drift, latest_version, origin, origin_hash, endpoint,
   aliases, keywords, tech_stack, examples, executor, signature, description, imported_description,
   input_schema, output_schema, body, held, links, permissions, deprecated, replacement)
 SELECT
-  x.namespace, x.id, x.kind, x.active, x.scope, x.source, x.name, x.short_name, x.name_key, x.category,
+  x.namespace, x.id, x.kind, x.active, x.scope, x.source, x.name, x.title, x.card, x.short_name, x.name_key, x.category,
   x.subcategory, x.tool_type, x.tags, x.skills, x.visibility, x.author, x.source_protocol,
   x.routing_domain, x.semantic_namespace, x.sensitivity_tier, x.target_personas, x.semantic_weight,
   x.official, x.source_hash, x.embedding_status, x.content_hash, x.text_version, x.approved_hash,
@@ -31,8 +31,8 @@ ORDER BY x.place RETURNING namespace, id, key;
 -- name: update_items
 -- A source's new word on items. What people decided, and counts, stay as they are.
 UPDATE items SET
-  kind = x.kind, active = x.active, scope = x.scope, source = x.source, name = x.name, short_name =
-  x.short_name, name_key = x.name_key, category = x.category, subcategory = x.subcategory, tool_type =
+  kind = x.kind, active = x.active, scope = x.scope, source = x.source, name = x.name, title = x.title, card = x.card,
+  short_name = x.short_name, name_key = x.name_key, category = x.category, subcategory = x.subcategory, tool_type =
   x.tool_type, tags = x.tags, skills = x.skills, visibility = x.visibility, author = x.author,
   source_protocol = x.source_protocol, routing_domain = x.routing_domain, semantic_namespace =
   x.semantic_namespace, sensitivity_tier = x.sensitivity_tier, target_personas = x.target_personas,
@@ -177,7 +177,7 @@ DELETE FROM items WHERE key = ANY(%(keys)s);
 -- name: keep_approved
 -- What items are now, before changed definitions take their place.
 INSERT INTO approved_definitions (item_key, namespace, definition)
-SELECT key, namespace, json_build_object('name', name, 'aliases', array_to_json(aliases),
+SELECT key, namespace, json_build_object('name', name, 'title', title, 'aliases', array_to_json(aliases),
   'description', imported_description, 'input_schema', input_schema, 'output_schema', output_schema,
   'executor', executor)
 FROM items WHERE key = ANY(%(keys)s) ON CONFLICT DO NOTHING;

@@ -1,5 +1,5 @@
   place integer, key bigint,
-  namespace text, id text, kind text, active boolean, scope text, source text, name text, short_name
+  namespace text, id text, kind text, active boolean, scope text, source text, name text, title text, card text, short_name
   text, name_key text, category text, subcategory text, tool_type text, tags text[], skills text[],
   visibility text, author text, source_protocol text, routing_domain text, semantic_namespace text,
   sensitivity_tier text, target_personas text[], semantic_weight float8, official boolean, source_hash

@@ -44,6 +44,9 @@ WHERE i.active <> (i.off_at IS NULL AND NOT i.held AND i.drift <> 'missing');
 -- name: item_without_terms
 SELECT i.id || ' cannot be found by words' FROM items i WHERE i.key NOT IN (SELECT rowid FROM item_terms);
 
+-- name: item_without_card
+SELECT i.id || ' has no ranking card' FROM items i WHERE i.key NOT IN (SELECT item_key FROM item_cards);
+
 -- name: terms_without_item
 SELECT 'the text index has row ' || rowid || ' without an item' FROM item_terms
 WHERE rowid NOT IN (SELECT key FROM items);

@@ -11,6 +11,9 @@ WHERE i.id >= +:id AND (i.id > +:id OR i.namespace > +:namespace)
   -- include: filters
 ORDER BY i.id, i.namespace LIMIT +:limit;
 
+-- name: cards
+SELECT item_key, card FROM item_cards WHERE item_key IN (SELECT value FROM json_each(:keys));
+
 -- name: entries
 SELECT i.*, v.content_hash AS version_hash
 FROM items i LEFT JOIN item_versions v ON v.item_key = i.key AND v.version = i.latest_version

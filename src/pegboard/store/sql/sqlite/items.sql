@@ -10,7 +10,7 @@ SELECT author FROM items WHERE key = :key;
 
 -- name: insert_item
 INSERT INTO items (
-  namespace, id, kind, active, terms, scope, source, name, short_name, name_key, category, subcategory,
+  namespace, id, kind, active, terms, scope, source, name, title, short_name, name_key, category, subcategory,
   tool_type, tags, visibility, author, source_protocol, routing_domain, semantic_namespace, sensitivity_tier,
   target_personas, semantic_weight, skills, official, source_hash, embedding_status, content_hash,
   text_version, latest_version, created_at, updated_at, origin, origin_hash, endpoint, aliases, keywords,
@@ -18,7 +18,7 @@ INSERT INTO items (
   output_schema, body, approved_hash, drift, held, links, permissions, deprecated,
   replacement
 ) VALUES (
-  :namespace, :id, :kind, :active, :terms, :scope, :source, :name, :short_name, :name_key, :category, :subcategory,
+  :namespace, :id, :kind, :active, :terms, :scope, :source, :name, :title, :short_name, :name_key, :category, :subcategory,
   :tool_type, :tags, :visibility, :author, :source_protocol, :routing_domain, :semantic_namespace, :sensitivity_tier,
   :target_personas, :semantic_weight, :skills, :official, :source_hash, :embedding_status, :content_hash,
   :text_version, :latest_version, :now, :now, :origin, :origin_hash, :endpoint, :aliases, :keywords,
@@ -30,8 +30,8 @@ INSERT INTO items (
 -- name: update_item
 -- A source's new word on an item. What people decided, and counts, stay as they are.
 UPDATE items SET
-  kind = :kind, active = :active, terms = :terms, scope = :scope, source = :source, name = :name, short_name = :short_name,
-  name_key = :name_key,
+  kind = :kind, active = :active, terms = :terms, scope = :scope, source = :source, name = :name, title = :title,
+  short_name = :short_name, name_key = :name_key,
   category = :category, subcategory = :subcategory, tool_type = :tool_type, tags = :tags,
   visibility = :visibility, author = :author, source_protocol = :source_protocol,
   routing_domain = :routing_domain, semantic_namespace = :semantic_namespace,
@@ -56,8 +56,12 @@ UPDATE items SET origin = :origin, origin_hash = :origin_hash WHERE key = :key;
 DELETE FROM item_terms WHERE rowid = :key;
 
 -- name: add_terms
-INSERT INTO item_terms (rowid, name, aliases, labels, description, parameters, body)
-VALUES (:key, :name, :aliases, :labels, :description, :parameters, :body);
+INSERT INTO item_terms (rowid, name, title, aliases, labels, description, parameters, body)
+VALUES (:key, :name, :title, :aliases, :labels, :description, :parameters, :body);
+
+-- name: put_card
+INSERT INTO item_cards (item_key, card) VALUES (:key, :card)
+ON CONFLICT (item_key) DO UPDATE SET card = excluded.card;
 
 -- name: get
 SELECT * FROM items WHERE namespace = :namespace AND id = :id;
@@ -102,7 +106,7 @@ SELECT origin, origin_hash FROM rejections WHERE source = :source AND code <> 'i
 -- name: keep_approved
 -- What an item is now, before a changed definition takes its place.
 INSERT OR IGNORE INTO approved_definitions (item_key, definition)
-SELECT key, json_object('name', name, 'aliases', json(aliases), 'description', imported_description,
+SELECT key, json_object('name', name, 'title', title, 'aliases', json(aliases), 'description', imported_description,
   'input_schema', json(input_schema), 'output_schema', json(output_schema), 'executor', json(executor))
 FROM items WHERE key = :key;
 

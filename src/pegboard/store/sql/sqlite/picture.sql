@@ -7,8 +7,8 @@ SELECT key, terms, namespace FROM items INDEXED BY items_counted WHERE visibilit
 
 -- name: instances
 -- Every place where a term stands, by item: the key of the item, and in the lowest bits the field.
-SELECT doc * 8 + CASE col WHEN 'name' THEN 0 WHEN 'aliases' THEN 1 WHEN 'labels' THEN 2 WHEN 'description' THEN 3
-  WHEN 'parameters' THEN 4 ELSE 5 END
+SELECT doc * 8 + CASE col WHEN 'name' THEN 0 WHEN 'title' THEN 1 WHEN 'aliases' THEN 2 WHEN 'labels' THEN 3
+  WHEN 'description' THEN 4 WHEN 'parameters' THEN 5 ELSE 6 END
 FROM item_instances WHERE term = :term;
 
 -- name: matching

@@ -20,6 +20,10 @@ WHERE EXISTS (SELECT 1 FROM temp.item_versions v WHERE v.key = f.version_key);
 CREATE TEMP VIEW approved_definitions AS SELECT * FROM main.approved_definitions a
 WHERE EXISTS (SELECT 1 FROM temp.items i WHERE i.key = a.item_key);
 
+-- name: item_cards
+CREATE TEMP VIEW item_cards AS SELECT * FROM main.item_cards c
+WHERE EXISTS (SELECT 1 FROM temp.items i WHERE i.key = c.item_key);
+
 -- name: vectors
 CREATE TEMP VIEW vectors AS SELECT * FROM main.vectors v
 WHERE EXISTS (SELECT 1 FROM temp.items i WHERE i.key = v.item_key);

@@ -1,12 +1,12 @@
 -- name: ranked
 -- BM25 with a weight for each field, from the text index alone: items come later, and only the first.
-SELECT rowid, -bm25(item_terms, :name_weight, :aliases_weight, :labels_weight,
+SELECT rowid, -bm25(item_terms, :name_weight, :title_weight, :aliases_weight, :labels_weight,
     :description_weight, :parameters_weight, :body_weight) AS score
 FROM item_terms WHERE item_terms MATCH :match ORDER BY score DESC, rowid LIMIT :limit;
 
 -- name: ranked_within
 -- The same for what filters leave, when too few of the first are among it. The plus: see nearest.sql.
-SELECT i.key, i.id, -bm25(item_terms, :name_weight, :aliases_weight, :labels_weight,
+SELECT i.key, i.id, -bm25(item_terms, :name_weight, :title_weight, :aliases_weight, :labels_weight,
     :description_weight, :parameters_weight, :body_weight) AS score
 FROM item_terms JOIN items i ON i.key = item_terms.rowid
 WHERE item_terms MATCH :match
@@ -22,7 +22,7 @@ WHERE i.key IN (SELECT value FROM json_each(:keys))
 -- name: scores
 -- The plus keeps SQLite from running the match once for each row: to go through the matches once more
 -- is cheap, as long as only these few are scored.
-SELECT rowid, -bm25(item_terms, :name_weight, :aliases_weight, :labels_weight,
+SELECT rowid, -bm25(item_terms, :name_weight, :title_weight, :aliases_weight, :labels_weight,
     :description_weight, :parameters_weight, :body_weight)
 FROM item_terms
 WHERE item_terms MATCH :match AND +rowid IN (SELECT value FROM json_each(:keys));
@@ -43,17 +43,15 @@ SELECT word FROM word_variants
 WHERE variant >= :beginning AND variant < :beginning || char(0x10ffff) AND variant = word
 ORDER BY variant LIMIT :limit;
 
--- name: knows_word
-SELECT 1 FROM word_variants WHERE variant = :word AND word = :word;
+-- name: unknown_words
+SELECT w.value FROM json_each(:words) w
+WHERE NOT EXISTS (SELECT 1 FROM word_variants v WHERE v.variant = w.value AND v.word = w.value);
 
 -- name: add_variant
 INSERT OR IGNORE INTO word_variants (variant, word) VALUES (:variant, :word);
 
--- name: knows_word_there
-SELECT 1 FROM namespace_words WHERE word = :word AND namespace = :namespace;
-
--- name: add_word_there
-INSERT OR IGNORE INTO namespace_words (word, namespace) VALUES (:word, :namespace);
+-- name: add_words_there
+INSERT OR IGNORE INTO namespace_words (word, namespace) SELECT value, :namespace FROM json_each(:words);
 
 -- name: last_census
 SELECT (SELECT count(*) FROM items), (SELECT items FROM census);
