@@ -31,7 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("text", "file_lock"),
     ("ports",),
     ("model",),
-    ("formats",),
+    ("formats", "verbs"),
     ("errors",),
 )
 RANKS = {layer: rank for rank, layers in enumerate(LAYERS) for layer in layers}

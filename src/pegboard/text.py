@@ -4,7 +4,6 @@ import hashlib
 import re
 import threading
 import unicodedata
-from collections.abc import Mapping
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
@@ -14,6 +13,7 @@ import Stemmer
 from pegboard.formats.markdown import BETWEEN, cut, headings
 from pegboard.model.content import Json
 from pegboard.model.items import Item, Kind
+from pegboard.verbs import leading_verb, named_verb
 
 TEXT_VERSION = 4
 """Raised whenever the terms or the embedded text of an unchanged item would change."""
@@ -35,10 +35,14 @@ MAX_TITLE_WORDS = 25
 """A longer first sentence of a description is prose, and no title."""
 MAX_TITLE = 300
 """Characters of a title. Bounds first sentences in scripts without spaces, too."""
+LONG_DESCRIPTION = 15
+"""Words of a description from which on name and title get a vector of their own."""
 CARD_TERMS = 80
 """Distinct terms of a description on a ranking card: a summary, so that 50 cards load fast."""
 CARD_LABELS = 200
 """Distinct terms of labels, and of parameter names, on a ranking card."""
+CARD_PARAMETER = 200
+"""Characters of each parameter's description that a ranking card takes terms from."""
 
 # Vowel signs and tone marks belong to the word they stand in; `\w` alone would split there.
 _MARKS = (
@@ -57,7 +61,6 @@ _SECTION = re.compile(
     r"[ \t]*:?[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
-HTTP_METHODS = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace"})
 _local = threading.local()
 
 FIELD_WEIGHTS = {
@@ -107,6 +110,22 @@ def terms(text: str) -> list[str]:
     """
     words = _ASCII_WORD.findall(text) if text.isascii() else WORD.findall(fold(text))
     return [term for word in words for term in _terms_of(word[:MAX_WORD])]
+
+
+def stems(text: str) -> list[str]:
+    """Return index terms like `terms`, but without the compounds of split identifiers.
+
+    >>> stems("createIssue on GitHub")
+    ['creat', 'issu', 'on', 'git', 'hub']
+    """
+    words = _ASCII_WORD.findall(text) if text.isascii() else WORD.findall(fold(text))
+    return [stem for word in words for stem in _stems_of(word[:MAX_WORD])]
+
+
+@lru_cache(maxsize=20_000)
+def _stems_of(word: str) -> tuple[str, ...]:
+    found = _terms_of(word)
+    return found[:-1] if word.isascii() and len(found) > 1 else found
 
 
 def fold(text: str) -> str:
@@ -165,7 +184,7 @@ def index_fields(item: Item) -> IndexFields:
 
     return IndexFields(
         name=joined(item.name),
-        title=joined(title(item)),
+        title=joined(item.title),  # a first sentence is in the description already
         aliases=joined(*item.aliases, *item.keywords),
         labels=joined(item.category, item.subcategory, *item.tags),
         description=joined(prose(item.description), *_headings(item)),
@@ -191,42 +210,61 @@ def title(item: Item) -> str:
 
 
 def card(item: Item) -> str:
-    """Return the ranking card: seven lines that reranking reads instead of the whole row.
+    """Return the ranking card: the lines that reranking reads instead of the whole row.
 
-    Terms of the name, the title, the labels, the parameter names and the description; the HTTP
-    method or the MCP hint; the unstemmed words of name and title. A line can be empty.
+    Their order is that of `pegboard.search.ranker.Card`. A line can be empty.
     """
-    labels = (item.category, item.subcategory, *item.tags, item.source, item.scope)
-    names = (name for name, _ in parameters(item.input_schema))
     heading = title(item)
+    called, said = words(item.name), words(heading)
+    labels = (item.category, item.subcategory, *item.tags, item.source, item.scope)
+    told = parameters(item.input_schema)
+    acts = dict.fromkeys(filter(None, (named_verb(called), leading_verb(said))))
     return "\n".join(
         (
-            " ".join(terms(item.name)),
-            " ".join(terms(heading)),
-            _distinct_terms(" ".join(labels), CARD_LABELS),
-            _distinct_terms(" ".join(names), CARD_LABELS),
-            _distinct_terms(prose(item.description), CARD_TERMS),
+            " ".join(stems(item.name)),
+            " ".join(stems(heading)),
+            _distinct(stems(" ".join(labels)), CARD_LABELS),
+            _distinct(stems(" ".join(name for name, _ in told)), CARD_LABELS),
+            _distinct(stems(" ".join(text[:CARD_PARAMETER] for _, text in told)), CARD_TERMS),
+            _distinct(stems(prose(item.description)), CARD_TERMS),
+            " ".join(dict.fromkeys((*called, *said))),
+            " ".join(acts),
             _effect(item),
-            " ".join(words(f"{item.name} {heading}")),
+            _distinct(stems(" ".join(_fixed_segments(item.endpoint))), CARD_TERMS),
+            name_key(heading),
         )
     )
 
 
-def _distinct_terms(text: str, limit: int) -> str:
-    return " ".join(islice(dict.fromkeys(terms(text)), limit))
+def _distinct(found: list[str], limit: int) -> str:
+    return " ".join(islice(dict.fromkeys(found), limit))
 
 
 def _effect(item: Item) -> str:
-    """Return the HTTP method in lower case, `readonly`, `destructive` or an empty string."""
-    method = item.endpoint.partition(" ")[0].lower()
-    if method in HTTP_METHODS:
-        return method
-    hints = item.executor.get("annotations")
-    if not isinstance(hints, Mapping):
-        return ""
-    if hints.get("readOnlyHint") is True:
-        return "readonly"
-    return "destructive" if hints.get("destructiveHint") is True else ""
+    """Return the action of an HTTP endpoint and whether it is about one thing or many.
+
+    `GET /users` is `list many`, `GET /users/{id}` is `get one`. Empty for other items.
+    """
+    method, _, path = item.endpoint.partition(" ")
+    last = path.rstrip("/").rpartition("/")[2]
+    one = last.startswith(("{", ":"))
+    match method.lower():
+        case "get":
+            many = last.endswith("s") and not one
+            return "list many" if many else "get one" if one else "get"
+        case "post":
+            return "update one" if one else "create one"
+        case "put" | "patch":
+            return "update one"
+        case "delete":
+            return "delete one" if one else "delete many"
+    return ""
+
+
+def _fixed_segments(endpoint: str) -> list[str]:
+    """Return the parts of a path that are not variables."""
+    path = endpoint.partition(" ")[2]
+    return [part for part in path.split("/") if part and not part.startswith(("{", ":"))]
 
 
 def _headings(item: Item) -> list[str]:
@@ -251,7 +289,7 @@ def embedded_passages(text: str) -> list[str]:
 
 
 def passages(item: Item) -> tuple[Passage, ...]:
-    """What the item is; and of a document also what it says, passage by passage.
+    """What the item is; of a tool also its title, of a document what it says, by passages.
 
     Each has two parts that are embedded by themselves: what it is called, and what it says. The
     category is not among them: measured on seven sets, it blurs more than it tells
@@ -259,8 +297,9 @@ def passages(item: Item) -> tuple[Passage, ...]:
     passages are called. A short body stands in the place of a description that it begins with.
     """
     described = prose(item.description)
-    further = [] if item.kind is Kind.TOOL else _further(item)
-    if len(further) == 1 and further[0].told.startswith(_one_line(described)):
+    further = _titled(item, described) if item.kind is Kind.TOOL else _further(item)
+    is_document = item.kind is not Kind.TOOL
+    if is_document and len(further) == 1 and further[0].told.startswith(_one_line(described)):
         described, further = ". ".join(filter(None, (further[0].heading, further[0].told))), []
     found = (_itself(item, described), *further)
     return tuple(each for each in found if each.text) or found[:1]
@@ -282,6 +321,14 @@ def _itself(item: Item, described: str) -> Passage:
     if not told:
         return Passage("", "", _one_line(f"{spoken(item.category)} {label}"))
     return Passage("", label, told)
+
+
+def _titled(item: Item, described: str) -> list[Passage]:
+    """Return the name and title of a tool with a long description, which would drown them."""
+    heading = title(item)
+    if not heading or len(described.split()) <= LONG_DESCRIPTION:
+        return []
+    return [Passage("", "", _one_line(f"{spoken(item.name)}. {heading}"))]
 
 
 def _addressed(endpoint: str) -> str:

@@ -15,9 +15,9 @@ from pegboard.model.items import Item, Kind
 from pegboard.search.descriptions import complaints
 from pegboard.search.suggestions import suggestion
 from pegboard.search.undescribed import undescribed
-from pegboard.search.verbs import NOUNS, VERBS, base, base_of_gerund, is_verb
 from pegboard.store.sqlite.store import SqliteStore
 from pegboard.text import prose, terms
+from pegboard.verbs import NOUNS, VERBS, base, base_of_gerund, is_verb
 
 OPERATIONS = Path(__file__).with_name("operations.jsonl")
 DEMO = Path(__file__).parents[2] / "demo"

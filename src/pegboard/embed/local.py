@@ -39,6 +39,14 @@ QUEUED_PER_THREAD = 8
 ERRORS_ONLY = 3
 RETRY_LOAD = 30.0
 """Seconds before a model that could not be loaded is tried again."""
+UNKNOWN = "[UNK]"
+MOST_UNKNOWN = 0.2
+LEAST_LETTERS = 1.5
+"""Share of unknown tokens, and letters per token, beyond which a query's language is unknown.
+
+English has 2 to 6 letters per token, German and Spanish 1.5 to 3.7, Russian, Arabic and Korean
+about 1 (`benchmarks/scripts.py` lists them).
+"""
 HINT = "reinstall pegboard or run `make model`; until then search by words goes on"
 
 
@@ -72,8 +80,15 @@ class LocalEmbedder:
         return self._share_out(model, texts)
 
     def embed_query(self, text: str) -> Vector:
-        """The model was trained without prefixes: a query is embedded like any other text."""
-        return self._loaded().vector(text)
+        """Embed a query like any other text: the model was trained without prefixes.
+
+        Raises `EmbeddingError` for a language that the tokenizer does not know. Vectors of such
+        texts are noise, and a search without them finds more.
+        """
+        model = self._loaded()
+        if not model.knows(text):
+            raise EmbeddingError(f"the model {self._card.model} does not know this language")
+        return model.vector(text)
 
     def close(self) -> None:
         """End the threads. Texts still queued are given up; a later `embed` starts new threads."""
@@ -152,12 +167,20 @@ class _Model(NamedTuple):
     tokenizer: "Tokenizer"
     failures: tuple[type[Exception], ...]
 
+    def knows(self, text: str) -> bool:
+        """Whether the tokenizer has words for the text, instead of single letters or none."""
+        letters = sum(map(str.isalpha, text))
+        if text.isascii() or not letters:
+            return True
+        tokens = self.tokenizer.encode(_clean(text)).tokens[1:-1]
+        unknown = tokens.count(UNKNOWN) / max(len(tokens), 1)
+        return unknown <= MOST_UNKNOWN and letters / max(len(tokens), 1) >= LEAST_LETTERS
+
     def vector(self, text: str) -> Vector:
         """The mean of the token vectors, scaled to unit length."""
         import numpy as np
 
-        # The tokenizer refuses lone surrogates.
-        clean = text.encode("utf-8", "replace").decode("utf-8")
+        clean = _clean(text)
         ids = np.array([self.tokenizer.encode(clean).ids], dtype=np.int64)
         feeds = {
             "input_ids": ids,
@@ -173,6 +196,11 @@ class _Model(NamedTuple):
         if length == 0 or not math.isfinite(length):
             raise EmbeddingError(f"{clean[:60]!r} got a vector of length {length} from the model")
         return Vector((mean / length).astype("<f4").tobytes())
+
+
+def _clean(text: str) -> str:
+    """The tokenizer refuses lone surrogates."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _load(folder: Path, card: _Card, device: str) -> _Model:

@@ -43,6 +43,8 @@ class Hit(NamedTuple):
     match_type: MatchType
     breakdown: Mapping[str, Mapping[str, float]]
     reason: str
+    title: str = ""
+    """One line that says what it does or is called in full; empty if its source gives none."""
     signature: str = ""
     """The call in one line: name, parameters, types."""
     like_it: tuple[ItemId, ...] = ()

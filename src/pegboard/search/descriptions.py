@@ -4,8 +4,8 @@ import re
 from typing import NamedTuple
 
 from pegboard.model.items import Item, Kind
-from pegboard.search.verbs import DETERMINERS, base, is_verb, third_person, word_set
 from pegboard.text import prose, sections, terms, words
+from pegboard.verbs import DETERMINERS, base, is_verb, third_person, word_set
 
 FEWEST_WORDS = 3
 MOST_OF_A_REPEAT = 5

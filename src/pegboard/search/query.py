@@ -1,5 +1,6 @@
 """Free text in, a query out. Never raises, and never lets the text become syntax."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ LEAD_POSTINGS = 500
 """How many of them may be scored to find candidates."""
 
 # Words that say nothing about what a tool does. Left out unless nothing else was said.
-_EMPTY_WORDS = frozenset(
+EMPTY_STEMS = frozenset(
     terms(
         "a about all am an and any are as at be been but by can could did do does for from had has"
         " have he her his how i if in into is it its just may me might my no not of on or our out"
@@ -25,9 +26,22 @@ _EMPTY_WORDS = frozenset(
 )
 
 
+_LITERAL = re.compile(
+    r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|(?<!\w)'[^'\n]{1,300}'(?!\w)|`[^`\n]{1,300}`"
+    r"|https?://\S+|www\.\S+|[\w.+-]+@[\w-]+\.\w[\w.]*"
+    r"|(?<![\w/])(?:~|\.{1,2})?/[\w.-]+(?:/[\w.-]*)+|\b[A-Za-z]:\\\S+"
+    r"|\b(?=\w*\d)(?=\w*[A-Za-z])\w{9,}\b"
+)
+"""Quoted text, addresses, paths and opaque ids: arguments of the request, not its subject."""
+LEAST_LEFT = 3
+"""Telling terms that must remain for literals to be left out."""
+
+
 class Query(NamedTuple):
     text: str
     terms: tuple[str, ...]
+    plain: str = ""
+    """The text without literals; the whole text if little else was said."""
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -48,9 +62,16 @@ class Query(NamedTuple):
 
 def parse(raw: str) -> Query:
     text = " ".join(raw[:MAX_CHARACTERS].encode("utf-8", "replace").decode().split())
+    plain = " ".join(_LITERAL.sub(" ", text).split())
+    telling = _telling(plain)
+    if plain == text or len(telling) < LEAST_LEFT:
+        plain, telling = text, _telling(text)
+    return Query(text=text, terms=telling[:MAX_TERMS], plain=plain)
+
+
+def _telling(text: str) -> tuple[str, ...]:
     found = list(dict.fromkeys(terms(text)))
-    telling = tuple([term for term in found if term not in _EMPTY_WORDS] or found)[:MAX_TERMS]
-    return Query(text=text, terms=telling)
+    return tuple(term for term in found if term not in EMPTY_STEMS) or tuple(found)
 
 
 def choose(

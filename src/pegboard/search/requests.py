@@ -9,7 +9,7 @@ requests: a list, a connecting word ("then", "also", "finally") or imperatives i
 import re
 from typing import NamedTuple
 
-from pegboard.search.verbs import VERBS, word_set
+from pegboard.verbs import VERBS, word_set
 
 MAX_REQUESTS = 6
 MIN_WORDS = 2
@@ -23,13 +23,14 @@ _SENTENCE_END = re.compile(
 )
 _CONNECTOR = re.compile(
     r"(?:,\s*(?:and\s+|but\s+)?|\band\s+|^\s*(?:and\s+)?(?:please\s+)?)"
-    r"(?:then|after that|afterwards|after this|next|also|finally|lastly|last|additionally|furthermore"
-    r"|moreover|in addition|second(?:ly)?|third(?:ly)?|first(?:ly)?|first of all)\b,?\s*",
+    r"(?:then|after that|afterwards|after this|next|also|finally|lastly|last|additionally"
+    r"|furthermore|moreover|in addition|second(?:ly)?|third(?:ly)?|first(?:ly)?|first of all)"
+    r"\b,?\s*",
     re.IGNORECASE,
 )
 _LEAD = re.compile(
     r"^(?:and|but|or|so|,|please|kindly|also|then|next|finally|lastly|first|now|can you|could you"
-    r"|would you|will you|i (?:also )?(?:need|want|would like|'d like) (?:you )?to|i'd like (?:you )?to"
+    r"|would you|will you|i (?:also )?(?:need|want|would like) (?:you )?to|i'd like (?:you )?to"
     r"|i need|i want|help me(?: to)?|let's|let us|go ahead and|make sure to|remember to"
     r"|don't forget to|be sure to|you should|we (?:also )?need to)\b[,:]?\s*",
     re.IGNORECASE,

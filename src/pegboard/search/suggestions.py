@@ -14,8 +14,8 @@ from pegboard.search.descriptions import (
     parts,
     says_little,
 )
-from pegboard.search.verbs import DETERMINERS, base, base_of_gerund, is_verb, third_person, word_set
 from pegboard.text import name_key, parameters, prose, terms, words
+from pegboard.verbs import DETERMINERS, base, base_of_gerund, is_verb, third_person, word_set
 
 MOST_NAMED = 4
 """So many parameters are named in a sentence."""

@@ -29,7 +29,6 @@ from pegboard.quality import merit
 from pegboard.search.boosts import MOST, BoostSettings, Traits, boosts, total
 from pegboard.search.confidence import confidence
 from pegboard.search.fusion import (
-    Evidence,
     FusionSettings,
     Method,
     Scored,
@@ -39,6 +38,7 @@ from pegboard.search.fusion import (
 from pegboard.search.look_alikes import groups
 from pegboard.search.passages import by_words, shown
 from pegboard.search.query import Query, parse
+from pegboard.search.ranker import RERANKED, Signals, parse_card, rank_values
 from pegboard.search.reason import fields_with, match_type, reason
 from pegboard.text import Passage, passages, signature, terms
 
@@ -81,6 +81,7 @@ class Ranked(NamedTuple):
     fused: float
     score: float
     named: bool
+    """Whether the query is its whole name or title."""
     unjudged: bool
     """Its vector is still to come, and words alone cannot say that it does not fit."""
 
@@ -142,6 +143,7 @@ class _Answering:
         self.target = target
         self.threshold, self.floor = self._bounds()
         self.down: frozenset[str] = frozenset()
+        self.titled: frozenset[int] = frozenset()
 
     def _bounds(self) -> tuple[float, float]:
         """By words alone, to share one is test enough: their scores are small on small boards."""
@@ -152,7 +154,7 @@ class _Answering:
         return self.settings.threshold, self.settings.floor
 
     def answer(self) -> Answer:
-        scored = fuse(self.gathered.evidence, self.settings.fusion)
+        scored = self._reranked(fuse(self.gathered.evidence, self.settings.fusion))
         reach = max(self.ask.limit, LOOK_ALIKES_AMONG if self.ask.diverse else 0)
         first = _within_reach(scored, reach)
         entries = self.store.index.entries([each.candidate.key for each in first])
@@ -169,11 +171,39 @@ class _Answering:
             explanation=self._explanation(ranked, hits) if self.ask.explain else None,
         )
 
+    def _reranked(self, scored: list[Scored]) -> list[Scored]:
+        """The first candidates in the order of the learned ranking, where both retrievers spoke."""
+        by_sum = self.settings.fusion.method is Method.SUM
+        if Leg.VECTOR not in self.gathered.evidence.legs or self.ask.mode is not Mode.HYBRID:
+            return scored
+        if not by_sum:
+            return scored
+        first = scored[:RERANKED]
+        cards = self.store.index.cards([each.candidate.key for each in first])
+        parsed = [parse_card(cards.get(each.candidate.key, "")) for each in first]
+        signals = [Signals(each.meaning, each.words, each.fused) for each in first]
+        values = rank_values(self.query, parsed, signals)
+        key = self.query.name_key
+        self.titled = frozenset(
+            each.candidate.key
+            for each, card in zip(first, parsed, strict=True)
+            if key and card.title_key == key
+        )
+        found = [each._replace(fused=value) for each, value in zip(first, values, strict=True)]
+        last = min((each.fused for each in found), default=0.0)
+        rest = [each._replace(fused=min(each.fused, last)) for each in scored[RERANKED:]]
+        found.sort(key=lambda each: (not self._is_named(each), -each.fused, each.candidate.id))
+        return [*found, *rest]
+
+    def _is_named(self, each: Scored) -> bool:
+        key = each.candidate.key
+        return key in self.gathered.evidence.named or key in self.titled
+
     def _ranked(self, scored: Sequence[Scored], entries: Mapping[int, Entry]) -> list[Ranked]:
-        evidence = self.gathered.evidence
         known = {} if self.settings.boosts.off else self._boosts(entries)
-        found = [self._placed(each, known.get(each.candidate.key, {}), evidence) for each in scored]
-        return sorted(found, key=lambda each: (not each.named, -each.fused))  # equals stay put
+        found = [self._placed(each, known.get(each.candidate.key, {})) for each in scored]
+        found.sort(key=lambda each: (not each.named, -each.fused))  # equals stay put
+        return _with_falling_scores(found)
 
     def _boosts(self, entries: Mapping[int, Entry]) -> dict[int, Mapping[str, float]]:
         now = time.time()
@@ -181,9 +211,9 @@ class _Answering:
             key: boosts(_traits(entry), self.settings.boosts, now) for key, entry in entries.items()
         }
 
-    def _placed(self, each: Scored, parts: Mapping[str, float], evidence: Evidence) -> Ranked:
-        named = each.candidate.key in evidence.named
-        legs = evidence.legs
+    def _placed(self, each: Scored, parts: Mapping[str, float]) -> Ranked:
+        named = self._is_named(each)
+        legs = self.gathered.evidence.legs
         unjudged = Leg.VECTOR in legs and each.alpha == 0 and self.settings.fusion.alpha > 0
         boost = total(parts)
         sides = legs - {Leg.VECTOR} if unjudged else legs
@@ -265,6 +295,7 @@ class _Answering:
                 named=each.named,
                 passage=passage,
             ),
+            title=item.title,
             signature=signature(item) if item.kind in CALLED else "",
             notes=self._notes(entry),
             passage=shown(passage, self.wanted_terms) if passage else "",
@@ -354,6 +385,16 @@ class _Answering:
         if not hits:
             return "below the threshold"
         return "below the floor" if each.score < self.floor else "beyond the limit"
+
+
+def _with_falling_scores(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Hits are shown in the order of their scores: one scores at least as much as the next."""
+    found: list[Ranked] = []
+    least = 0.0
+    for each in reversed(ranked):
+        least = max(each.score, least)
+        found.append(each._replace(score=least))
+    return found[::-1]
 
 
 def _within_reach(scored: Sequence[Scored], reach: int) -> Sequence[Scored]:

@@ -79,7 +79,7 @@ class Gathering:
         self.patience = patience
         self.meaning: Meaning | None = None
         if embedder is not None and mode not in (Mode.BM25, Mode.FUZZY):
-            self.meaning = Meaning(store, embedder, query.text, filters, depth, patience)
+            self.meaning = Meaning(store, embedder, query.plain, filters, depth, patience)
         self.notices: list[str] = []
         if embedder is None and mode is Mode.VECTOR:
             self.notices.append("embedding is disabled, so this is a search by words only")

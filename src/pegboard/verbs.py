@@ -1,6 +1,6 @@
 """The verbs that descriptions of tools begin with, in the forms that they come in."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 
@@ -135,3 +135,40 @@ def base(word: str, after: str = "") -> str:
 def base_of_gerund(word: str) -> str:
     """`creating` as `create`; empty for what is no verb in this form."""
     return _gerunds().get(word.lower(), "")
+
+
+_POLITE = word_set(
+    """
+    be can have help know let like look need order please try use want work
+    """
+)
+"""Verbs that introduce a request instead of saying what to do."""
+_REACH = 16
+"""Words of a request among which its verb is looked for."""
+
+
+def verb_form(word: str) -> str:
+    """`creates`, `creating` and `created` as `create`; empty if the word is no known verb."""
+    if word in VERBS:
+        return word
+    found = third_person(word) or base_of_gerund(word)
+    if not found and word.endswith("d"):
+        found = next((each for each in (word[:-1], word[:-2]) if each in VERBS), "")
+    return found
+
+
+def requested_verb(said: Sequence[str]) -> str:
+    """The verb of a request in lower-case words: `list` for "could you list my boards"."""
+    forms = (verb_form(word) for word in said[:_REACH])
+    return next((each for each in forms if each and each not in _POLITE), "")
+
+
+def named_verb(said: Sequence[str]) -> str:
+    """The verb in the words of a tool's name: the first base form, or else the first word."""
+    found = next((word for word in said if word in VERBS), "")
+    return found or (verb_form(said[0]) if said else "")
+
+
+def leading_verb(said: Sequence[str]) -> str:
+    """The verb that a title begins with, among its first two words."""
+    return next(filter(None, (verb_form(word) for word in said[:2])), "")
