@@ -282,10 +282,10 @@ def test_an_explanation_tells_the_words_the_weights_and_each_items_way(store, as
     assert (first.id, first.fate) == (answer.hits[0].id, "shown")
     assert {each.fate for each in others} == {"beyond the limit"}
     shared = ("letter", "send")
-    assert first.fields == {"name": shared, "title": shared, "description": shared}
+    assert first.fields == {"name": shared, "description": shared}
     assert first.ranks["bm25"] == first.ranks["vector"] == 1
     assert first.fused == pytest.approx(
-        first.meaning + first.words + sum(first.boosts.values()), abs=1e-3
+        first.meaning + first.words + first.ranker + sum(first.boosts.values()), abs=1e-3
     )
     assert first.score == answer.hits[0].score
 

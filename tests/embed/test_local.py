@@ -122,8 +122,24 @@ def test_lone_surrogates_are_replaced_rather_than_refused(embedder):
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(st.characters(), max_size=80))
 def test_any_text_gets_a_unit_vector(embedder, text):
-    vector = embedder.embed_query(text)
+    (vector,) = embedder.embed([text])
     assert cosine(vector, vector) == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["北京到上海的高铁票还有吗", "Перевести деньги на другой счёт", "โอนเงิน", "환율을 알려 줘"],
+)
+def test_a_query_in_a_language_that_the_model_does_not_know_gets_no_vector(embedder, text):
+    with pytest.raises(EmbeddingError, match="does not know this language"):
+        embedder.embed_query(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "?", "42", "Überweise Geld auf ein anderes Konto", "el tipo de cambio del día"]
+)
+def test_a_query_in_latin_letters_is_embedded(embedder, text):
+    assert embedder.embed_query(text)
 
 
 def test_callers_in_eight_threads_get_the_vectors_that_one_caller_gets(embedder):

@@ -106,7 +106,6 @@ def test_the_terms_of_a_query_are_told_by_the_field_that_has_them():
     found = fields_with(LETTER, set(parse("sending letters by post from the moon").terms))
     assert found == {
         "name": ("letter", "send"),
-        "title": ("letter", "send"),
         "labels": ("post",),
         "description": ("letter", "send"),
     }

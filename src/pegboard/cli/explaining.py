@@ -84,7 +84,8 @@ def _sum(fact: HitFact, *, by_places: bool) -> str:
 
 
 def _sides(fact: HitFact) -> dict[str, float]:
-    return {"meaning": fact.meaning, "words": fact.words}
+    sides = {"meaning": fact.meaning, "words": fact.words}
+    return sides | ({"ranker": fact.ranker} if fact.ranker else {})
 
 
 def _legs(fact: HitFact) -> str:

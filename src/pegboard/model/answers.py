@@ -97,6 +97,8 @@ class HitFact(NamedTuple):
     score: float
     fate: str
     """`shown`, or why not."""
+    ranker: float = 0.0
+    """What agreement of names, titles, verbs and parameters adds to the fused value."""
 
 
 class Explanation(NamedTuple):

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 FILE = Path(__file__).with_name("ranker.json")
 SCALE = 20.0
 """The weight of the fused value in the ranking value; the trees were trained on top of it."""
-RERANKED = 40
-"""Candidates that are reranked, the best by fused value; the others follow in their order."""
 CARD_LINES = 11
 PREFIX_SHARE = 0.7
 """The share that an abbreviation counts: "repo" for "repository"."""

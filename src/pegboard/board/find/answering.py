@@ -29,6 +29,7 @@ from pegboard.quality import merit
 from pegboard.search.boosts import MOST, BoostSettings, Traits, boosts, total
 from pegboard.search.confidence import confidence
 from pegboard.search.fusion import (
+    Evidence,
     FusionSettings,
     Method,
     Scored,
@@ -38,7 +39,7 @@ from pegboard.search.fusion import (
 from pegboard.search.look_alikes import groups
 from pegboard.search.passages import by_words, shown
 from pegboard.search.query import Query, parse
-from pegboard.search.ranker import RERANKED, Signals, parse_card, rank_values
+from pegboard.search.ranker import Signals, parse_card, rank_values
 from pegboard.search.reason import fields_with, match_type, reason
 from pegboard.text import Passage, passages, signature, terms
 
@@ -88,6 +89,35 @@ class Ranked(NamedTuple):
     @property
     def key(self) -> int:
         return self.scored.candidate.key
+
+
+class Order(NamedTuple):
+    """Candidates, best first."""
+
+    scored: list[Scored]
+    titled: frozenset[int] = frozenset()
+    """Items whose whole title the query is."""
+
+
+def ranking(store: Store, query: Query, evidence: Evidence, fusion: FusionSettings) -> Order:
+    """Fuse the retrievers and, where both were asked, rerank by names, titles and verbs."""
+    scored = fuse(evidence, fusion)
+    hybrid = Leg.VECTOR in evidence.legs and len(evidence.legs) > 1
+    if not hybrid or fusion.method is not Method.SUM:
+        return Order(scored)
+    keys = [each.candidate.key for each in scored]
+    texts = store.index.cards(keys)
+    cards = [parse_card(texts.get(key, "")) for key in keys]
+    signals = [Signals(each.meaning, each.words, each.fused) for each in scored]
+    values = rank_values(query, cards, signals)
+    wanted = query.name_key
+    titled = frozenset(
+        key for key, card in zip(keys, cards, strict=True) if wanted and card.title_key == wanted
+    )
+    named = evidence.named | titled
+    found = [each._replace(fused=value) for each, value in zip(scored, values, strict=True)]
+    found.sort(key=lambda each: (each.candidate.key not in named, -each.fused, each.candidate.id))
+    return Order(found, titled)
 
 
 def find(
@@ -154,7 +184,8 @@ class _Answering:
         return self.settings.threshold, self.settings.floor
 
     def answer(self) -> Answer:
-        scored = self._reranked(fuse(self.gathered.evidence, self.settings.fusion))
+        order = ranking(self.store, self.query, self.gathered.evidence, self.settings.fusion)
+        scored, self.titled = order.scored, order.titled
         reach = max(self.ask.limit, LOOK_ALIKES_AMONG if self.ask.diverse else 0)
         first = _within_reach(scored, reach)
         entries = self.store.index.entries([each.candidate.key for each in first])
@@ -171,39 +202,20 @@ class _Answering:
             explanation=self._explanation(ranked, hits) if self.ask.explain else None,
         )
 
-    def _reranked(self, scored: list[Scored]) -> list[Scored]:
-        """The first candidates in the order of the learned ranking, where both retrievers spoke."""
-        by_sum = self.settings.fusion.method is Method.SUM
-        if Leg.VECTOR not in self.gathered.evidence.legs or self.ask.mode is not Mode.HYBRID:
-            return scored
-        if not by_sum:
-            return scored
-        first = scored[:RERANKED]
-        cards = self.store.index.cards([each.candidate.key for each in first])
-        parsed = [parse_card(cards.get(each.candidate.key, "")) for each in first]
-        signals = [Signals(each.meaning, each.words, each.fused) for each in first]
-        values = rank_values(self.query, parsed, signals)
-        key = self.query.name_key
-        self.titled = frozenset(
-            each.candidate.key
-            for each, card in zip(first, parsed, strict=True)
-            if key and card.title_key == key
-        )
-        found = [each._replace(fused=value) for each, value in zip(first, values, strict=True)]
-        last = min((each.fused for each in found), default=0.0)
-        rest = [each._replace(fused=min(each.fused, last)) for each in scored[RERANKED:]]
-        found.sort(key=lambda each: (not self._is_named(each), -each.fused, each.candidate.id))
-        return [*found, *rest]
-
     def _is_named(self, each: Scored) -> bool:
         key = each.candidate.key
         return key in self.gathered.evidence.named or key in self.titled
+
+    @property
+    def by_places(self) -> bool:
+        """Whether the order comes from places, which say nothing about how well an item fits."""
+        return self.settings.fusion.method is Method.RRF
 
     def _ranked(self, scored: Sequence[Scored], entries: Mapping[int, Entry]) -> list[Ranked]:
         known = {} if self.settings.boosts.off else self._boosts(entries)
         found = [self._placed(each, known.get(each.candidate.key, {})) for each in scored]
         found.sort(key=lambda each: (not each.named, -each.fused))  # equals stay put
-        return _with_falling_scores(found)
+        return _with_falling_scores(found) if self.by_places else found
 
     def _boosts(self, entries: Mapping[int, Entry]) -> dict[int, Mapping[str, float]]:
         now = time.time()
@@ -217,7 +229,8 @@ class _Answering:
         unjudged = Leg.VECTOR in legs and each.alpha == 0 and self.settings.fusion.alpha > 0
         boost = total(parts)
         sides = legs - {Leg.VECTOR} if unjudged else legs
-        score = confidence(max(each.seen + boost, 0.0), sides, named=named)
+        evidence = each.seen if self.by_places else each.fused
+        score = confidence(max(evidence + boost, 0.0), sides, named=named)
         return Ranked(each, parts, each.fused + boost, round(score, 4), named, unjudged)
 
     def _hits(
@@ -373,6 +386,7 @@ class _Answering:
             fused=round(each.fused, 4),
             score=each.score,
             fate=self._fate(each, hits),
+            ranker=0.0 if self.by_places else round(each.scored.fused - each.scored.seen, 4),
         )
 
     def _fate(self, each: Ranked, hits: Sequence[Hit]) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, stdev
 from typing import NamedTuple
 
-from pegboard.board.find.answering import Ask, FindSettings, find
+from pegboard.board.find.answering import Ask, FindSettings, find, ranking
 from pegboard.board.find.gathering import gather
 from pegboard.board.measure.evaluating import (
     CUTOFF,
@@ -31,8 +31,8 @@ from pegboard.model.answers import Answer
 from pegboard.model.items import Mode
 from pegboard.ports.stages import Embedder, Progress
 from pegboard.ports.store import Store
-from pegboard.search.fusion import Evidence, FusionSettings, Method, fuse
-from pegboard.search.query import parse
+from pegboard.search.fusion import Evidence, FusionSettings, Method
+from pegboard.search.query import Query, parse
 
 MEASURE = f"ndcg@{CUTOFF}"
 FOLDS = 10
@@ -94,11 +94,11 @@ def sweep(
     table: dict[FusionSettings, list[float]] = {each: [] for each in tried}
     notices: dict[str, None] = {}
     for number, query in enumerate(queries, start=1):
-        evidence, said = _evidence(bench, query)
+        parsed, evidence, said = _evidence(bench, query)
         notices |= dict.fromkeys(said)
         for each in tried:
-            ranking = fuse(evidence, each)[:CUTOFF] if evidence else []
-            names = [name_of(one.candidate.id, query) for one in ranking]
+            found = ranking(bench.store, parsed, evidence, each).scored if evidence else []
+            names = [name_of(one.candidate.id, query) for one in found[:CUTOFF]]
             table[each].append(scores(query, names)[MEASURE])
         progress("weighing", number, len(queries))
     found = judge(table, bench.settings.fusion)
@@ -106,13 +106,13 @@ def sweep(
     return report(found) | seen, list(notices)
 
 
-def _evidence(bench: Bench, query: EvalQuery) -> tuple[Evidence | None, tuple[str, ...]]:
+def _evidence(bench: Bench, query: EvalQuery) -> tuple[Query, Evidence | None, tuple[str, ...]]:
     parsed = parse(query.text)
     if parsed.blank:
-        return None, ()
+        return parsed, None, ()
     depth = max(bench.settings.depth, CUTOFF)
     found = gather(bench.store, bench.embedder, parsed, Mode.HYBRID, EVALUATED, depth)
-    return found.evidence, found.notices
+    return parsed, found.evidence, found.notices
 
 
 def _seen(
