@@ -97,8 +97,8 @@ def sweep(
         parsed, evidence, said = _evidence(bench, query)
         notices |= dict.fromkeys(said)
         for each in tried:
-            found = ranking(bench.store, parsed, evidence, each).scored if evidence else []
-            names = [name_of(one.candidate.id, query) for one in found[:CUTOFF]]
+            ranked = ranking(bench.store, parsed, evidence, each).scored if evidence else []
+            names = [name_of(one.candidate.id, query) for one in ranked[:CUTOFF]]
             table[each].append(scores(query, names)[MEASURE])
         progress("weighing", number, len(queries))
     found = judge(table, bench.settings.fusion)
