@@ -26,7 +26,7 @@ from pegboard.ports.store import Store
 from pegboard.store.postgres.database import run
 from pegboard.store.postgres.store import PostgresStore
 from pegboard.store.sqlite.store import SqliteStore
-from pegboard.text import embedding_text
+from pegboard.text import embedded_passages, embedding_text
 
 BOUND = 60.0
 """Seconds after which a wait is given up. Nothing here is expected to take nearly as long."""
@@ -134,17 +134,25 @@ def standing(store: Store) -> dict[str, int]:
     return dict(Counter(e.embedding.status.value for e in entries(store) if e.active))
 
 
-VECTORS = "SELECT i.id, {vector} FROM vectors v JOIN items i ON i.key = v.item_key"
+VECTORS = "SELECT i.id, v.passage, {vector} FROM vectors v JOIN items i ON i.key = v.item_key"
 
 
 def vectors(store: Store) -> dict[str, Vector]:
-    """Of boards with one model."""
+    """The first vector of each item, on boards with one model."""
+    return {
+        item_id: vector for (item_id, place), vector in passage_vectors(store).items() if not place
+    }
+
+
+def passage_vectors(store: Store) -> dict[tuple[str, int], Vector]:
+    """All vectors by item and passage, on boards with one model."""
     if isinstance(store, PostgresStore):
         said = by_hand(store, VECTORS.format(vector="CAST(v.embedding AS text)"))
-        rows = [(item_id, _from_text(text)) for item_id, text in said]
+        rows = [((item_id, place), _from_text(text)) for item_id, place, text in said]
     else:
-        rows = by_hand(store, VECTORS.format(vector="v.vector"))
-    assert len(dict(rows)) == len(rows), "an item has two vectors"
+        said = by_hand(store, VECTORS.format(vector="v.vector"))
+        rows = [((item_id, place), vector) for item_id, place, vector in said]
+    assert len(dict(rows)) == len(rows), "a passage has two vectors"
     return dict(rows)
 
 
@@ -161,11 +169,15 @@ def assert_whole(store: Store, embedder: Embedder) -> None:
     active = [entry for entry in entries(store) if entry.active]
     assert standing(store) == ({"ready": len(active)} if active else {})
     assert waiting(store) == 0
-    hung = vectors(store)
-    texts = [embedding_text(entry.item) for entry in active]
-    ids = [entry.item.id for entry in active]
-    found = [hung[item_id] for item_id in ids]
-    assert found in (embedder.embed(texts), PartsEmbedder(embedder).embed(texts))
+    texts = {
+        (entry.item.id, place): text
+        for entry in active
+        for place, text in enumerate(embedded_passages(embedding_text(entry.item)))
+    }
+    stored = passage_vectors(store)
+    found = [stored[key] for key in texts]
+    wanted = list(texts.values())
+    assert found in (embedder.embed(wanted), PartsEmbedder(embedder).embed(wanted))
 
 
 class ToolFolder:

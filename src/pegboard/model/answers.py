@@ -43,8 +43,6 @@ class Hit(NamedTuple):
     match_type: MatchType
     breakdown: Mapping[str, Mapping[str, float]]
     reason: str
-    title: str = ""
-    """One line that says what it does or is called in full; empty if its source gives none."""
     signature: str = ""
     """The call in one line: name, parameters, types."""
     like_it: tuple[ItemId, ...] = ()
@@ -65,6 +63,8 @@ class Hit(NamedTuple):
     """Whose board it hangs on, if several were searched."""
     places: tuple[Place, ...] = ()
     """All of them that have it, the nearest first."""
+    title: str = ""
+    """One line that says what it does or is called in full; empty if its source gives none."""
 
 
 class WordFact(NamedTuple):
