@@ -217,15 +217,15 @@ def card(item: Item) -> str:
     heading = title(item)
     called, said = words(item.name), words(heading)
     labels = (item.category, item.subcategory, *item.tags, item.source, item.scope)
-    told = parameters(item.input_schema)
+    takes = parameters(item.input_schema)
     acts = dict.fromkeys(filter(None, (named_verb(called), leading_verb(said))))
     return "\n".join(
         (
             " ".join(stems(item.name)),
             " ".join(stems(heading)),
             _distinct(stems(" ".join(labels)), CARD_LABELS),
-            _distinct(stems(" ".join(name for name, _ in told)), CARD_LABELS),
-            _distinct(stems(" ".join(text[:CARD_PARAMETER] for _, text in told)), CARD_TERMS),
+            _distinct(stems(" ".join(name for name, _ in takes)), CARD_LABELS),
+            _distinct(stems(" ".join(text[:CARD_PARAMETER] for _, text in takes)), CARD_TERMS),
             _distinct(stems(prose(item.description)), CARD_TERMS),
             " ".join(dict.fromkeys((*called, *said))),
             " ".join(acts),

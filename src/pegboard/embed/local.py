@@ -44,8 +44,8 @@ MOST_UNKNOWN = 0.2
 LEAST_LETTERS = 1.5
 """Share of unknown tokens, and letters per token, beyond which a query's language is unknown.
 
-English has 2 to 6 letters per token, German and Spanish 1.5 to 3.7, Russian, Arabic and Korean
-about 1 (`benchmarks/scripts.py` lists them).
+English has 2 to 6 letters per token, German and Spanish 1.5 to 3.7, Russian and Arabic about 1,
+Korean less; most tokens of Chinese and Thai are unknown.
 """
 HINT = "reinstall pegboard or run `make model`; until then search by words goes on"
 
@@ -87,7 +87,10 @@ class LocalEmbedder:
         """
         model = self._loaded()
         if not model.knows(text):
-            raise EmbeddingError(f"the model {self._card.model} does not know this language")
+            raise EmbeddingError(
+                f"the model {self._card.model} does not know this language",
+                "choose a model that does with: pegboard model use MODEL",
+            )
         return model.vector(text)
 
     def close(self) -> None:

@@ -25,6 +25,7 @@ FILE = Path(__file__).with_name("ranker.json")
 SCALE = 20.0
 """The weight of the fused value in the ranking value; the trees were trained on top of it."""
 CARD_LINES = 11
+"""Lines of a ranking card. A card of another release is treated as empty."""
 PREFIX_SHARE = 0.7
 """The share that an abbreviation counts: "repo" for "repository"."""
 SHORTEST_PREFIX = 3
@@ -37,7 +38,7 @@ FEATURES = (
     *("more_in_name", "more_in_title", "verb", "method", "least_verb", "spelling", "pairs"),
     *("title_overlap", "own", "number", "in_path", "more_in_path"),
 )
-"""The columns of the ranker, in order. `training/ranker.py` checks them against `ranker.json`."""
+"""The columns of the ranker, in order. A test compares them with those in `ranker.json`."""
 INCREASING = frozenset(FEATURES) - {"more_in_name", "more_in_title", "more_in_path"}
 """Features of which more is never worse; of the others, less is never worse."""
 

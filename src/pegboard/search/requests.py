@@ -37,7 +37,7 @@ _LEAD = re.compile(
 )
 _COMMA = re.compile(r",\s*(?:and\s+)?", re.IGNORECASE)
 _COMMAS = 2
-"""Imperatives after so many commas are a list: "open it, rename it, and send it"."""
+"""Number of cuts from which on commas separate requests: "open it, rename it, and send it"."""
 _CONDITION = re.compile(r"^(?:if|when|whenever|unless|because|since|as|while|although)\b", re.I)
 _ASKS = word_set(
     """
