@@ -308,3 +308,12 @@ def test_the_explanation_changes_nothing(store, ask):
     hang(store, EMBEDDER, *LETTERS, *COPIES)
     for mode in Mode:
         assert ask("send leter", mode, explain=True).hits == ask("send leter", mode).hits
+
+
+def test_a_query_that_is_a_whole_title_finds_that_item_first(store, ask):
+    titled = make_item("x_1", title="Send a letter", description="Anything at all.")
+    hang(store, EMBEDDER, *LETTERS, titled)
+    first = ask("Send a letter").hits[0]
+    assert (first.name, first.title) == ("x_1", "Send a letter")
+    assert first.reason.startswith("its title is the query")
+    assert first.score >= 0.9

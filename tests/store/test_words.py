@@ -19,9 +19,9 @@ FIELDS = {
     "alias": {"aliases": ("zebra",)},
     "tag": {"tags": ("zebra",)},
     "title": {"title": "zebra"},
-    "description": {"description": "A b c. Zebra"},
+    "description": {"description": "zebra"},
     "parameters": {"input_schema": {"properties": {"zebra": {}}}},
-    "body": {"body": "a b c a b c zebra"},
+    "body": {"body": "zebra"},
 }
 
 
@@ -47,7 +47,7 @@ def test_a_word_counts_by_the_field_it_stands_in(store):
     assert found.keys() == FIELDS.keys()
     assert found["name"] > found["alias"] > found["tag"] > found["description"] > found["body"]
     assert found["title"] == pytest.approx(found["tag"])
-    assert found["tag"] > found["parameters"] > found["body"]
+    assert found["description"] >= found["parameters"] > found["body"]
 
 
 def test_a_title_of_its_own_counts_more_than_a_description(store):

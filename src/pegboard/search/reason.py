@@ -33,10 +33,11 @@ def reason(
     read_as: Mapping[str, tuple[str, ...]],
     *,
     named: bool,
+    titled: bool = False,
     passage: Passage | None = None,
 ) -> str:
     """With the passage of the item's text that it was found by, if it is not the item itself."""
-    parts = ["its name is the query"] if named else []
+    parts = ["its name is the query"] if named else ["its title is the query"] if titled else []
     if shared := _shared_words(item, query, passage):
         parts.append("shares " + ", ".join(f"“{word}”" for word in shared))
     parts += _read_words(item, read_as)
