@@ -12,8 +12,9 @@ from pegboard.app import runners
 from pegboard.app.upkeep import Upkeep
 from pegboard.board.curate.editing import Curating
 from pegboard.board.describe.bounds import bounded, place_for, refuse_nonsense
-from pegboard.board.find.answering import Ask, find
+from pegboard.board.find.answering import Ask
 from pegboard.board.find.patience import Beside, Patience
+from pegboard.board.find.requests import find_requests, requests_of
 from pegboard.board.maintain.models import BoardModels
 from pegboard.board.sync.upstream import BOARDS_ABOVE, Upstream
 from pegboard.board.trust.allowing import Files, Trust
@@ -209,8 +210,12 @@ class Pegboard(Upkeep):
         executable: bool = False,
         model: str | None = None,
         patience: Patience | None = None,
+        split: bool = True,
     ) -> Answer:
         """The hits that fit, best first; if none does, `nearest` has the three that come closest.
+
+        A question that has several requests is split, and `Answer.requests` has the answer to each.
+        With `split=False` it is searched for as a whole.
 
         What is not given is taken from the settings. A threshold that is given holds for every hit;
         0 lets everything through. With `executable`, only tools that can be called now. `model` is
@@ -227,16 +232,21 @@ class Pegboard(Upkeep):
             threshold=threshold,
             diverse=diverse,
             explain=explain,
+            split=split,
         )
         if patience is None and self.search_seconds is not None:
             patience = Patience(self.search_seconds)
         here = partial(self.find, ask, model, patience)
         answer = self.share(self.caller, ask, model, patience, here)
         self.on_search(ask.mode, answer)
-        notices = (*answer.notices, *self._trouble(executable))
+        answer = answer._replace(notices=(*answer.notices, *self._trouble(executable)))
         if not self.caller.everywhere:
-            notices = tuple(map(without_addresses, notices))
-        return answer._replace(hits=tuple(map(self._as_believed, answer.hits)), notices=notices)
+            answer = answer.with_notices(without_addresses)
+        return answer.with_hits(self._as_believed)
+
+    def requests(self, query: str, filters: Filters | None = None) -> tuple[str, ...]:
+        """The requests of a question, as `search` answers them; itself if there is only one."""
+        return requests_of(self.store, query, self._bounded(filters or Filters(), False))
 
     def _as_believed(self, hit: Hit) -> Hit:
         """What was signed with a key that was revoked since is marked, before it is judged anew."""
@@ -258,7 +268,9 @@ class Pegboard(Upkeep):
         """A search that is ready to be made: what is asked for is within what may be seen."""
         embedder = self._whole.models.searching(model)
         settings = find_settings(self.settings.search)
-        return find(self.store, embedder, ask, settings, beside=self._beside, patience=patience)
+        return find_requests(
+            self.store, embedder, ask, settings, beside=self._beside, patience=patience
+        )
 
     def _trouble(self, executable: bool) -> list[str]:
         """What whoever asks may know of why something is not found."""

@@ -1,10 +1,10 @@
 """What a search answers with, and how it explains itself."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from pegboard.model.items import ItemId, Kind, MatchType
+from pegboard.model.items import ItemId, Kind, MatchType, qualified
 
 
 class Place(NamedTuple):
@@ -115,6 +115,7 @@ class Answer(NamedTuple):
     """Hits in order, what the caller should know about them, and the seconds that went where."""
 
     hits: tuple[Hit, ...]
+    """If the question has several requests: theirs, interleaved, each item once."""
     notices: tuple[str, ...] = ()
     embed_seconds: float = 0.0
     search_seconds: float = 0.0
@@ -125,6 +126,79 @@ class Answer(NamedTuple):
     """The legs that were waited for in vain, if there was a bound to that."""
     tiers: tuple[TierState, ...] = ()
     """The tiers that were asked, if it was not only one board."""
+    requests: tuple["RequestAnswer", ...] = ()
+    """Each request of the question with its own answer; empty if the question has only one."""
+
+    def with_hits(self, change: Callable[[Hit], Hit]) -> "Answer":
+        """Return the answer with every hit replaced, those of its requests included."""
+        return self._replace(
+            hits=tuple(map(change, self.hits)),
+            nearest=tuple(map(change, self.nearest)),
+            requests=tuple(
+                each._replace(answer=each.answer.with_hits(change)) for each in self.requests
+            ),
+        )
+
+    def with_notices(self, change: Callable[[str], str]) -> "Answer":
+        """Return the answer with every notice replaced, those of its requests included."""
+        return self._replace(
+            notices=tuple(map(change, self.notices)),
+            requests=tuple(
+                each._replace(answer=each.answer.with_notices(change)) for each in self.requests
+            ),
+        )
+
+    def as_document(self) -> dict[str, object]:
+        """Return the fields as JSON has them; `requests` only if there are several."""
+        found: dict[str, object] = self._asdict()
+        del found["requests"]
+        if self.requests:
+            found["requests"] = tuple(each.listed() for each in self.requests)
+        return found
+
+
+class RequestAnswer(NamedTuple):
+    """One request of a question that has several, and the answer to it alone."""
+
+    text: str
+    answer: Answer
+
+    def listed(self) -> "RequestHits":
+        """Return it as JSON has it."""
+        own = self.answer
+        return RequestHits(
+            query=self.text,
+            hits=tuple(qualified(hit.namespace, hit.id) for hit in own.hits),
+            nearest=own.nearest,
+            notices=own.notices,
+            explanation=own.explanation,
+            late=own.late,
+        )
+
+
+class RequestHits(NamedTuple):
+    """One request in the JSON of an answer."""
+
+    query: str
+    hits: tuple[str, ...] = ()
+    """The ids of its hits, best first; the hits themselves are in the answer's `hits`."""
+    nearest: tuple[Hit, ...] = ()
+    """If no tool fits this request. In full: they may be nowhere else in the answer."""
+    notices: tuple[str, ...] = ()
+    explanation: Explanation | None = None
+    late: tuple[str, ...] = ()
+
+    def answer_from(self, hits: Mapping[str, Hit]) -> RequestAnswer:
+        """Rebuild the request's answer from the hits of the whole, by their ids."""
+        own = tuple(hits[each] for each in self.hits if each in hits)
+        answer = Answer(
+            hits=own,
+            notices=self.notices,
+            nearest=() if own else self.nearest,
+            explanation=self.explanation,
+            late=self.late,
+        )
+        return RequestAnswer(self.query, answer)
 
 
 def as_score(score: float) -> str:

@@ -17,7 +17,9 @@ MOST_ALIKE = 3
 class Search(Protocol):
     """As a board here has it, and one behind a gateway."""
 
-    def __call__(self, query: str, *, limit: int, filters: Filters, threshold: float) -> Answer: ...
+    def __call__(
+        self, query: str, *, limit: int, filters: Filters, threshold: float, split: bool = True
+    ) -> Answer: ...
 
 
 def alike(item: Item, search: Search) -> tuple[Hit, ...]:
@@ -25,8 +27,9 @@ def alike(item: Item, search: Search) -> tuple[Hit, ...]:
     first = item.description.strip().partition("\n\n")[0]
     same_kind = Filters(kinds=(item.kind,))
     asked = (first or item.name)[:MAX_CHARACTERS]
-    hits = search(asked, limit=2 * MOST_ALIKE, filters=same_kind, threshold=0.0).hits
-    others = [hit for hit in hits if (hit.id, hit.namespace) != (item.id, item.namespace)]
+    # A description is no question: split, each sentence would find items of its own.
+    found = search(asked, limit=2 * MOST_ALIKE, filters=same_kind, threshold=0.0, split=False)
+    others = [hit for hit in found.hits if (hit.id, hit.namespace) != (item.id, item.namespace)]
     return tuple(hit for hit in others if _is_like(hit, item))[:MOST_ALIKE]
 
 

@@ -61,6 +61,8 @@ class Ask(NamedTuple):
     """What every hit must score. If it is not given, that is left to the settings."""
     diverse: bool = False
     explain: bool = False
+    split: bool = True
+    """Whether `find_requests` may split the text into several requests; `find` never does."""
 
 
 class FindSettings(NamedTuple):

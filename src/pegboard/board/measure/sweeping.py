@@ -15,8 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, stdev
 from typing import NamedTuple
 
-from pegboard.board.find.answering import Ask, FindSettings, find, ranking
+from pegboard.board.find.answering import Ask, FindSettings, ranking
 from pegboard.board.find.gathering import gather
+from pegboard.board.find.requests import find_requests, in_turn, requests_of, shares
 from pegboard.board.measure.evaluating import (
     CUTOFF,
     EVALUATED,
@@ -94,11 +95,10 @@ def sweep(
     table: dict[FusionSettings, list[float]] = {each: [] for each in tried}
     notices: dict[str, None] = {}
     for number, query in enumerate(queries, start=1):
-        parsed, evidence, said = _evidence(bench, query)
-        notices |= dict.fromkeys(said)
+        parts = _evidence(bench, query)
+        notices |= dict.fromkeys(note for part in parts for note in part.notices)
         for each in tried:
-            ranked = ranking(bench.store, parsed, evidence, each).scored if evidence else []
-            names = [name_of(one.candidate.id, query) for one in ranked[:CUTOFF]]
+            names = [name_of(item_id, query) for item_id in _ranked(bench, parts, each)]
             table[each].append(scores(query, names)[MEASURE])
         progress("weighing", number, len(queries))
     found = judge(table, bench.settings.fusion)
@@ -106,13 +106,36 @@ def sweep(
     return report(found) | seen, list(notices)
 
 
-def _evidence(bench: Bench, query: EvalQuery) -> tuple[Query, Evidence | None, tuple[str, ...]]:
-    parsed = parse(query.text)
-    if parsed.blank:
-        return parsed, None, ()
+class _Part(NamedTuple):
+    """One request of a query, and what the retrievers say to it."""
+
+    query: Query
+    evidence: Evidence
+    limit: int
+    notices: tuple[str, ...]
+
+
+def _evidence(bench: Bench, query: EvalQuery) -> list[_Part]:
+    """Ask the retrievers for each request of the query, as a search does."""
+    texts = requests_of(bench.store, query.text, EVALUATED)
     depth = max(bench.settings.depth, CUTOFF)
-    found = gather(bench.store, bench.embedder, parsed, Mode.HYBRID, EVALUATED, depth)
-    return parsed, found.evidence, found.notices
+    parts = []
+    for text, limit in zip(texts, shares(CUTOFF, len(texts)), strict=True):
+        if (parsed := parse(text)).blank:
+            continue
+        found = gather(bench.store, bench.embedder, parsed, Mode.HYBRID, EVALUATED, depth)
+        parts.append(_Part(parsed, found.evidence, limit, found.notices))
+    return parts
+
+
+def _ranked(bench: Bench, parts: Sequence[_Part], fusion: FusionSettings) -> list[str]:
+    """Rank the items for each request and interleave them."""
+    orders = [ranking(bench.store, each.query, each.evidence, fusion).scored for each in parts]
+    ids = [
+        [one.candidate.id for one in order[: part.limit]]
+        for part, order in zip(parts, orders, strict=True)
+    ]
+    return list(dict.fromkeys(in_turn(ids)))
 
 
 def _seen(
@@ -125,7 +148,7 @@ def _seen(
 
         def ask(text: str) -> Answer:
             asked = Ask(text, filters=EVALUATED, limit=CUTOFF, threshold=0.0)
-            return find(bench.store, bench.embedder, asked, settings)
+            return find_requests(bench.store, bench.embedder, asked, settings)
 
         measured = evaluate(queries, ask, bench.threshold, progress)
         return {name: measured[name] for name in ("answered", "answered_right")}

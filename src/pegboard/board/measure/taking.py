@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pegboard.board.create.alike import Search
-from pegboard.board.find.answering import Ask, FindSettings, find
+from pegboard.board.find.answering import Ask, FindSettings
+from pegboard.board.find.requests import find_requests
 from pegboard.board.maintain.worker import Worker, WorkerSettings
 from pegboard.board.measure.evaluating import CUTOFF, EvalQuery, name_of, places
 from pegboard.errors import ItemAmbiguous, ItemNotFound
@@ -170,7 +171,7 @@ class _Trial:
 
     def ask(self, query: EvalQuery) -> Sequence[Hit]:
         asked = Ask(query.text, limit=TRIAL_LIMIT, threshold=0.0)
-        return find(self.store, self.embedder, asked, self.settings).hits
+        return find_requests(self.store, self.embedder, asked, self.settings).hits
 
 
 def _bare(item: Item) -> Item:
