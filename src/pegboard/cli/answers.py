@@ -12,14 +12,15 @@ from pegboard.cli.render import clipped, print_json, width
 from pegboard.config.places import keyring_folder
 from pegboard.errors import PegboardError
 from pegboard.gate.characters import visible
-from pegboard.model.answers import Answer, Hit, as_score
+from pegboard.model.answers import Answer, Hit, RequestAnswer, as_score
 from pegboard.model.items import Kind, qualified
-from pegboard.search.budget import Told, compact, fit, together, tokens
+from pegboard.search.budget import Told, compact, fit, grouped, together, tokens
 from pegboard.text import first_sentence
 
 UNNUMBERED = "0.0.0+"
 """So begins what is named after its content, because its source keeps no versions."""
 NOT_FITTING = "none of these fits; they come nearest:"
+NOTHING_FITS = "    no tool fits this request; --nearest shows the closest"
 
 
 class Form(NamedTuple):
@@ -39,7 +40,19 @@ class Form(NamedTuple):
 def print_answer(answer: Answer, form: Form) -> None:
     if form.as_json:
         print_json(_document(answer, form))
-        return
+    elif not answer.requests:
+        _print_one(answer, form)
+    elif form.for_models and answer.hits:
+        click.echo(grouped(answer, _told_of(answer, form.budget)))
+    elif form.for_models:
+        _print_one(answer, form)
+    elif answer.hits or form.nearest or form.explain:
+        for number, request in enumerate(answer.requests, start=1):
+            _print_request(number, request, form)
+
+
+def _print_one(answer: Answer, form: Form) -> None:
+    """The answer to one request."""
     if form.explain and answer.explanation:
         print_explanation(answer.explanation)
     elif form.for_models:
@@ -51,15 +64,44 @@ def print_answer(answer: Answer, form: Form) -> None:
         _print_nearest(answer.nearest, form)
 
 
+def _print_request(number: int, request: RequestAnswer, form: Form) -> None:
+    if number > 1:
+        click.echo()
+    click.secho(clipped(f"Request {number}: {visible(request.text)}", width()), bold=True)
+    _print_one(request.answer, form)
+    if not request.answer.hits and not form.nearest:
+        click.secho(NOTHING_FITS, fg="yellow")
+
+
 def _document(answer: Answer, form: Form) -> dict[str, object]:
     """The answer as every face has it; for models, with what each hit would cost them."""
-    told: dict[str, object] = answer._asdict()
+    told = answer.as_document()
     if form.for_models:
         told |= {"hits": _short(answer.hits, form), "nearest": _short(answer.nearest, form)}
+    if form.for_models and answer.requests:
+        told["requests"] = [
+            each.listed()._asdict() | {"nearest": _short(each.answer.nearest, form)}
+            for each in answer.requests
+        ]
     if form.budget is not None:
-        text = together(_told(answer.hits or answer.nearest, form.budget))
-        told |= {"budget_tokens": form.budget, "tokens": tokens(text)}
+        told |= {"budget_tokens": form.budget, "tokens": tokens(_text(answer, form.budget))}
     return told
+
+
+def _text(answer: Answer, budget: int) -> str:
+    """What a model gets to read within the budget."""
+    if answer.requests and answer.hits:
+        return grouped(answer, _told_of(answer, budget))
+    return together(_told(answer.hits or answer.nearest, budget))
+
+
+def _told_of(answer: Answer, budget: int | None) -> list[Told]:
+    """Hits of several requests, within what their headings leave of the budget."""
+    if budget is None:
+        return compact(answer.hits)
+    every = compact(answer.hits)
+    around = tokens(grouped(answer, every)) - tokens(together(every))
+    return fit(answer.hits, budget - max(around, tokens(grouped(answer, ()))) - 1)
 
 
 def _short(hits: Sequence[Hit], form: Form) -> list[dict[str, object]]:

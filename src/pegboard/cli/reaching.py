@@ -43,11 +43,8 @@ class Reached(NamedTuple):
         if not self.name:
             return answer
         state = TierState(self.name, "ok", len(answer.hits), time.monotonic() - began)
-        return answer._replace(
-            hits=tuple(each._replace(tier=self.name) for each in answer.hits),
-            nearest=tuple(each._replace(tier=self.name) for each in answer.nearest),
-            tiers=(state,),
-        )
+        named = answer.with_hits(lambda hit: hit._replace(tier=self.name))
+        return named._replace(tiers=(state,))
 
     def holding(self, name: str, *, to_run: bool = False) -> Board:
         """The board that has this item, of several the nearest; without them, whichever it is."""

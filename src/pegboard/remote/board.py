@@ -14,10 +14,17 @@ from pegboard.board.sync.source_kinds import yielding
 from pegboard.config.gateway import GatewayPlace
 from pegboard.config.settings import Settings
 from pegboard.errors import ItemNotFound, UsageError
-from pegboard.model.answers import Answer
+from pegboard.model.answers import Answer, RequestHits
 from pegboard.model.calls import Asker, CensusLine, OnProgress, ServerConfig, Transport
 from pegboard.model.content import Json
-from pegboard.model.items import DEFAULT_NAMESPACE, EmbeddingCounts, Entry, Filters, SourceRecord
+from pegboard.model.items import (
+    DEFAULT_NAMESPACE,
+    EmbeddingCounts,
+    Entry,
+    Filters,
+    SourceRecord,
+    qualified,
+)
 from pegboard.model.runs import Run
 from pegboard.ports.stages import Progress, quiet
 from pegboard.remote.asking import Gateway, in_path, of_item
@@ -26,6 +33,7 @@ from pegboard.remote.faults import error_of
 from pegboard.remote.health import Examined, examined
 from pegboard.remote.items import RemoteCurating
 from pegboard.remote.running import RemoteCall
+from pegboard.search.requests import split_requests
 
 if TYPE_CHECKING:
     from pegboard.board.create.drafts import Draft
@@ -105,6 +113,7 @@ class RemoteBoard:
         executable: bool = False,
         model: str | None = None,
         patience: Patience | None = None,
+        split: bool = True,
     ) -> Answer:
         if model is not None:
             raise UsageError(
@@ -124,16 +133,35 @@ class RemoteBoard:
             **_filters(filters or Filters()),
         }
         body = {name: value for name, value in said.items() if value not in (None, False, [])}
+        # A gateway that splits no questions does not know the field, so it is sent only if needed.
+        if split or len(split_requests(query)) == 1:
+            return self._searched(body, patience)
+        try:
+            return self._searched(body | {"split": False}, patience)
+        except UsageError:
+            return self._searched(body, patience)
+
+    def _searched(self, body: Mapping[str, object], patience: Patience | None) -> Answer:
         request = Request("POST", "/search", body=body, taken=(LATE,))
         if patience is not None:
             request = request._replace(seconds=max(patience.left, SHORTEST))
         found = self.gateway.ask(request)
         if not found.code:
-            return self.gateway.value(Answer, found.value)
+            return self._answer(found.value)
         if "answer" not in found.value:
             raise error_of(504, found.value)
-        answer = self.gateway.value(Answer, found.value["answer"])
+        answer = self._answer(found.value["answer"])
         return answer._replace(notices=(*answer.notices, str(found.value.get("detail", LATE))))
+
+    def _answer(self, value: object) -> Answer:
+        """Decode an answer, with its requests rebuilt from the ids of their hits."""
+        if not isinstance(value, dict) or "requests" not in value:
+            return self.gateway.value(Answer, value)
+        whole = {name: each for name, each in value.items() if name != "requests"}
+        answer = self.gateway.value(Answer, whole)
+        hits = {qualified(hit.namespace, hit.id): hit for hit in answer.hits}
+        requests = self.gateway.listed(RequestHits, value, "requests")
+        return answer._replace(requests=tuple(each.answer_from(hits) for each in requests))
 
     def show(self, name: str) -> Entry:
         return self.curate.chosen(name)

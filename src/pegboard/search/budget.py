@@ -1,11 +1,11 @@
 """An answer as text for a model: as many hits, and as much of each, as its tokens allow."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-from pegboard.model.answers import Hit, as_score
+from pegboard.model.answers import Answer, Hit, as_score
 from pegboard.model.items import Kind, qualified
 from pegboard.text import clipped, first_sentence, prose
 
@@ -69,6 +69,34 @@ def tell(hit: Hit, detail: Detail) -> str:
 def together(told: Sequence[Told]) -> str:
     """What the model gets to read."""
     return "\n".join(each.text for each in told)
+
+
+def grouped(answer: Answer, told: Sequence[Told]) -> str:
+    """What the model gets to read if the question has several requests: its hits by request.
+
+    An item that serves two requests is told in full at the first of them.
+    """
+    texts = {tell(each.hit, Detail.NAME): each.text for each in told}
+    return "\n".join(_by_request(answer, texts))
+
+
+def _by_request(answer: Answer, texts: Mapping[str, str]) -> Iterator[str]:
+    told: set[str] = set()
+    for number, request in enumerate(answer.requests, start=1):
+        yield f"{number}. {heading(request.text)}"
+        own = request.answer
+        names = [name for hit in own.hits if (name := tell(hit, Detail.NAME)) in texts]
+        yield from (name if name in told else texts[name] for name in names)
+        told.update(names)
+        if not own.hits:
+            yield "  No tool fits."
+        elif not names:
+            yield "  Its hits are left out for want of room."
+
+
+def heading(text: str) -> str:
+    """A request on one line."""
+    return clipped(" ".join(text.split()), LONGEST_SENTENCE)
 
 
 def compact(hits: Sequence[Hit]) -> list[Told]:

@@ -5,12 +5,13 @@
 ...         print(hit.id, hit.tier, hit.score)
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pegboard.app.pegboard import Pegboard
 from pegboard.board.describe.bounds import refuse_nonsense, seen_namespaces
 from pegboard.board.find.patience import Patience
+from pegboard.board.find.requests import combined, shares
 from pegboard.config.places import Tier
 from pegboard.errors import BoardUnreachable, ItemNotFound, NotExecutable, UsageError
 from pegboard.execute.policy import is_service
@@ -48,12 +49,14 @@ class Tiers(Boards):
         diverse: bool = False,
         explain: bool = False,
         executable: bool = False,
+        split: bool = True,
         **asked: Any,  # noqa: ANN401 (as `Pegboard.search` takes them)
     ) -> Answer:
         """As `Pegboard.search`, on these tiers; `Answer.tiers` says how each of them answered.
 
         A tier that is down or slow fails nothing. Raises if the only one that is asked for is not
-        there at all, and what the board at hand raises.
+        there at all, and what the board at hand raises. A question is split once, here: every tier
+        is asked for the same requests, and hits are merged request by request.
         """
         names = self.named(tier)
         if explain and len(names) > 1:
@@ -64,53 +67,63 @@ class Tiers(Boards):
         settings = self.local.settings.search
         wanted = settings.limit if limit is None else limit
         refuse_nonsense(wanted, asked.get("threshold"), asked.get("mode"))
-        more = min(wanted + MORE, max(wanted, MOST)) if len(names) > 1 else wanted
-        said = asked | {"limit": more, "diverse": diverse, "explain": explain}
         within = self._bounded(filters or Filters())
+        texts = self.local.requests(query, within) if split else (query,)
+        limits = shares(wanted, len(texts))
+        said = asked | {"diverse": diverse, "explain": explain}
+        more = [_with_more(each, len(names)) for each in limits]
 
-        def search(name: str, board: Board) -> Answer:
-            return self._searched(name, board, query, within, executable, said)
+        def search(name: str, board: Board) -> list[Answer]:
+            return self._searched(
+                name, board, zip(texts, more, strict=True), within, executable, said
+            )
 
         found, states = self.ask(names, search, alone=len(names) == 1)
         lock = read_lock(self.place.ground, self.place.settings.data_folder)
-        answer = fused(list(found.items()), Wanted(wanted, settings.floor, diverse, lock))
-        explanations = [each.explanation for each in found.values() if each.explanation]
+        answers = [
+            _merged(found, place, Wanted(each, settings.floor, diverse, lock))
+            for place, each in enumerate(limits)
+        ]
+        answer = answers[0] if len(texts) == 1 else combined(texts, answers)
         return answer._replace(
             notices=(*self._notices(found), *lock.notices, *troubles(states)),
-            explanation=explanations[0] if explanations else None,
-            tiers=tuple(
-                each._replace(hits=len(found[each.name].hits)) if each.name in found else each
-                for each in states
-            ),
+            tiers=tuple(_counted(each, found.get(each.name, ())) for each in states),
         )
 
     def _searched(
         self,
         name: str,
         board: Board,
-        query: str,
+        requests: Iterable[tuple[str, int]],
         filters: Filters,
         executable: bool,
         asked: dict[str, Any],
-    ) -> Answer:
+    ) -> list[Answer]:
+        """Ask one tier for each request, with its limit; a gateway for all within one deadline."""
+        said = asked | {"split": False}
         if isinstance(board, RemoteBoard):
-            patience = Patience(self.seconds)
-            return board.search(
-                query, filters=filters, executable=executable, patience=patience, **asked
-            )
+            said |= {"patience": Patience(self.seconds), "executable": executable}
+            return [
+                board.search(text, limit=limit, filters=filters, **said) for text, limit in requests
+            ]
         if executable and name == Tier.REGISTRY and board is not self.local:
             # Servers that others have added to the registry are not started here.
             filters, executable = filters._replace(live=()), False
-        return Pegboard.search(board, query, filters=filters, executable=executable, **asked)
+        said |= {"executable": executable}
+        return [
+            Pegboard.search(board, text, limit=limit, filters=filters, **said)
+            for text, limit in requests
+        ]
 
     def _bounded(self, filters: Filters) -> Filters:
         """Within what is served here, on every tier."""
         return filters._replace(namespaces=seen_namespaces(filters.namespaces, self.local.within))
 
-    def _notices(self, found: dict[str, Answer]) -> list[str]:
+    def _notices(self, found: Mapping[str, Sequence[Answer]]) -> list[str]:
         said = [
             note if name == self.near or "query is empty" in note else f"{name}: {note}"
-            for name, each in found.items()
+            for name, answers in found.items()
+            for each in answers
             for note in each.notices
         ]
         return list(dict.fromkeys(said))
@@ -144,6 +157,23 @@ class Tiers(Boards):
             return None
         allowed = within.namespaces if within else ()
         return None if allowed and entry.item.namespace not in allowed else entry
+
+
+def _with_more(limit: int, tiers: int) -> int:
+    """How many hits each of several tiers is asked for."""
+    return min(limit + MORE, max(limit, MOST)) if tiers > 1 else limit
+
+
+def _merged(found: Mapping[str, Sequence[Answer]], place: int, wanted: Wanted) -> Answer:
+    """Merge what the tiers answered to the request at this place."""
+    answers = [(name, each[place]) for name, each in found.items()]
+    explanations = [each.explanation for _, each in answers if each.explanation]
+    return fused(answers, wanted)._replace(explanation=explanations[0] if explanations else None)
+
+
+def _counted(state: TierState, answers: Sequence[Answer]) -> TierState:
+    """The state with the number of hits that the tier found."""
+    return state._replace(hits=sum(len(each.hits) for each in answers))
 
 
 def refuse_foreign_service(held: Held) -> None:

@@ -57,7 +57,7 @@ def find_requests(
     return _with_missing(ask, texts, done, patience)
 
 
-def requests_of(store: Store, text: str, filters: Filters = Filters()) -> tuple[str, ...]:
+def requests_of(store: Store, text: str, filters: Filters) -> tuple[str, ...]:
     """Split a question, unless an item has it as its name or title.
 
     A question that has only one request is returned as it is.

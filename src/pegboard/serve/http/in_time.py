@@ -58,7 +58,7 @@ async def _told_so_far(asked: Asked, patience: Patience) -> Response:
 
 def _told(answer: Answer, patience: Patience) -> Response:
     if not answer.late:
-        return reply(answer)
+        return reply(answer.as_document())
     error = TookTooLong(
         f"not everything was looked up within {patience.seconds:g} s: {', '.join(answer.late)}",
         "`answer` has what the others found; see what is slow in /status",
@@ -68,5 +68,5 @@ def _told(answer: Answer, patience: Patience) -> Response:
         error.code,
         error.message,
         error.hint,
-        more={"answer": plain(answer)},
+        more={"answer": plain(answer.as_document())},
     )

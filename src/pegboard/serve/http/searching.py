@@ -33,6 +33,10 @@ class SearchQuery(ItemFilters):
     diverse: Annotated[Flag, Field(description="One of several that are much alike.")] = False
     explain: Annotated[Flag, Field(description="Tell how each item came by its score.")] = False
     executable: Annotated[Flag, Field(description="Only tools that can be called now.")] = False
+    split: Annotated[
+        Flag,
+        Field(description="Answer each request of a question that has several by itself."),
+    ] = True
 
 
 async def search(asked: Asked) -> Response:
@@ -47,6 +51,7 @@ async def search(asked: Asked) -> Response:
         diverse=said.diverse,
         explain=said.explain,
         executable=said.executable,
+        split=said.split,
     )
     return await searched(asked, work, slow=said.executable)
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from pegboard.board.curate.editing import etag
+from pegboard.model.answers import Answer, RequestHits
 from pegboard.model.content import ItemFile
 from pegboard.model.curation import Tie
 from pegboard.model.items import Drift, EmbeddingStatus, Entry, ItemId, Kind, ToolType, Visibility
@@ -22,7 +23,12 @@ ITEM = Record(
     {"etag": str, **fields_of(Entry, but=["key"]), "ties": tuple[Tie, ...], "runs": RunCounts},
     optional=frozenset({"ties", "runs"}),
 )
-INSTEAD: dict[type, Record] = {ItemFile: FILE, Entry: ITEM}
+ANSWER = Record(
+    "Answer",
+    {**fields_of(Answer, but=["requests"]), "requests": tuple[RequestHits, ...]},
+    optional=frozenset({"requests"}),
+)
+INSTEAD: dict[type, Record] = {ItemFile: FILE, Entry: ITEM, Answer: ANSWER}
 
 
 class Line(NamedTuple):

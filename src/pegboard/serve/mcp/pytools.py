@@ -106,7 +106,8 @@ def search_tools(tools_dir: str, board: Pegboard, arguments: dict[str, Any]) -> 
         filters=Filters(kinds=(Kind.TOOL.value,), sources=SCOPES if scope == "all" else (scope,)),
         threshold=0.0,
     )
-    found = [_result(tools_dir, hit) for hit in answer.hits]
+    # A query with more requests than the limit has a hit for each; these clients expect no more.
+    found = [_result(tools_dir, hit) for hit in answer.hits[: arguments["limit"]]]
     return _sent(found, Found(result=found))
 
 

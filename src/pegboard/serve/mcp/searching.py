@@ -18,6 +18,8 @@ from pegboard.search.budget import (
     Told,
     compact,
     fit,
+    grouped,
+    heading,
     together,
     tokens,
 )
@@ -44,8 +46,8 @@ FILTERS = {
 """Of the filters, those that an agent can know the values of: each costs it context."""
 
 DESCRIPTION = """\
-Find tools by what they do, in your own words. Ask for one capability at a time; for several, send \
-several searches in parallel. Each hit has the id to call it by, a score from 0 to 1, its \
+Find tools by what they do, in your own words. A query may ask for several things at once; its \
+hits are then grouped by request. Each hit has the id to call it by, a score from 0 to 1, its \
 signature (? marks what is optional) and what it does. Skills, directives and knowledge are marked \
 so, and read with describe_tool."""
 
@@ -123,12 +125,24 @@ _HIT = {
     "required": ["id", "score"],
 }
 
+_REQUEST = {
+    "type": "object",
+    "properties": {
+        "query": {"type": "string"},
+        "hits": {"type": "array", "items": {"type": "string"}},
+        "nearest": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["query", "hits"],
+}
+"""One request of a query that has several. Its hits are ids of those in `hits`."""
+
 OUTPUT_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
         "hits": {"type": "array", "items": _HIT},
         "nearest": {"type": "array", "items": _HIT},
         "notices": {"type": "array", "items": {"type": "string"}},
+        "requests": {"type": "array", "items": _REQUEST},
     },
     "required": ["hits"],
 }
@@ -235,22 +249,44 @@ def telling(answer: Answer, notices: Sequence[str], budget: int | None) -> Telli
 def _written(answer: Answer, told: Sequence[Told], notices: Sequence[str]) -> Telling:
     nothing = "No tool fits. Nearest, though none of them fits:" if told else "No tool fits."
     lines = [] if answer.hits else [nothing]
-    lines += [each.text for each in told]
+    if answer.hits and answer.requests:
+        lines.append(grouped(answer, told))
+    else:
+        lines += [each.text for each in told]
     lines += [f"note: {one_line(notice)}" for notice in notices]
     hits = [_structured(each) for each in told]
     structured: dict[str, object] = {"hits": hits if answer.hits else []}
     if hits and not answer.hits:
         structured["nearest"] = hits
+    if answer.requests:
+        structured["requests"] = _requests(answer, told)
     if notices:
         structured["notices"] = list(notices)
     return Telling("\n".join(lines), structured)
+
+
+def _requests(answer: Answer, told: Sequence[Told]) -> list[dict[str, object]]:
+    """Each request with the ids of those of its hits that are told."""
+    known = {_name(each.hit) for each in told}
+    found: list[dict[str, object]] = []
+    for request in answer.requests:
+        own = request.answer
+        hits = [name for name in map(_name, own.hits) if name in known]
+        found.append({"query": heading(request.text), "hits": hits})
+        if own.nearest:
+            found[-1]["nearest"] = [_name(hit) for hit in own.nearest]
+    return found
+
+
+def _name(hit: Hit) -> str:
+    return qualified(hit.namespace, hit.id)
 
 
 def _structured(told: Told) -> dict[str, object]:
     """What is needed to choose and to call. Source, category and name are the parts of the id."""
     hit = told.hit
     found: dict[str, object] = {
-        "id": qualified(hit.namespace, hit.id),
+        "id": _name(hit),
         "score": float(as_score(hit.score)),
     }
     if told.detail is Detail.NAME:

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
+from pegboard.board.find.requests import shares
 from pegboard.errors import UsageError
-from pegboard.model.answers import Answer, Hit, as_score
+from pegboard.model.answers import Answer, Hit, RequestAnswer, as_score
 from pegboard.model.calls import Role
 from pegboard.model.items import Filters, Kind, qualified
 from pegboard.serve.web.breakdown import Breakdown, breakdown_of
@@ -47,6 +48,14 @@ class Found(NamedTuple):
     breakdown: Breakdown
 
 
+class RequestResults(NamedTuple):
+    """The hits of one request of a question that has several."""
+
+    query: str
+    found: tuple[Found, ...]
+    nearest: tuple[Found, ...]
+
+
 class Results(NamedTuple):
     asked: Asked
     found: tuple[Found, ...] = ()
@@ -59,6 +68,8 @@ class Results(NamedTuple):
     """What the filters leave, if nothing is asked for."""
     everything: str = ""
     """Where they are whatever they score, if none fits."""
+    requests: tuple[RequestResults, ...] = ()
+    """If the question has several requests; then `found` and `nearest` are not shown."""
 
 
 def search(visit: Visit) -> Response:
@@ -126,17 +137,36 @@ def results_of(visit: Visit, asked: Asked) -> Results:
         threshold=0.0 if asked.everything else None,
         explain=True,
     )
-    further = len(answer.hits) == asked.limit < MOST_HITS
+    further = _is_full(answer, asked.limit) and asked.limit < MOST_HITS
     return Results(
         asked,
-        found=_shown(answer, answer.hits, asked),
-        nearest=_shown(answer, answer.nearest, asked),
+        found=_shown(answer, answer.hits, asked.query),
+        nearest=_shown(answer, answer.nearest, asked.query),
         notices=answer.notices,
         summary=_summary(answer, further),
         more=search_path(*asked._replace(limit=min(asked.limit * 2, MOST_HITS)).pairs)
         if further
         else "",
         everything="" if answer.hits else search_path(*asked._replace(everything=True).pairs),
+        requests=tuple(_request(each) for each in answer.requests),
+    )
+
+
+def _is_full(answer: Answer, limit: int) -> bool:
+    """Whether a request has as many hits as it was given room for."""
+    if not answer.requests:
+        return len(answer.hits) == limit
+    rooms = shares(limit, len(answer.requests))
+    found = [len(each.answer.hits) for each in answer.requests]
+    return any(count >= room for count, room in zip(found, rooms, strict=True))
+
+
+def _request(request: RequestAnswer) -> RequestResults:
+    own = request.answer
+    return RequestResults(
+        request.text,
+        found=_shown(own, own.hits, request.text),
+        nearest=_shown(own, own.nearest, request.text),
     )
 
 
@@ -156,11 +186,13 @@ def _summary(answer: Answer, further: bool) -> str:
     if not count:
         return "No tool fits."
     first = "The first " if further else ""
+    if requests := len(answer.requests):
+        return f"{first}{count} {'hit' if count == 1 else 'hits'} for {requests} requests."
     return f"{first}{count} {'hit' if count == 1 else 'hits'}, the best one first."
 
 
-def _shown(answer: Answer, hits: tuple[Hit, ...], asked: Asked) -> tuple[Found, ...]:
-    wanted = wanted_terms(asked.query, answer.explanation)
+def _shown(answer: Answer, hits: tuple[Hit, ...], query: str) -> tuple[Found, ...]:
+    wanted = wanted_terms(query, answer.explanation)
     facts = {(fact.id, fact.score): fact for fact in getattr(answer.explanation, "items", ())}
     return tuple(
         Found(
@@ -179,7 +211,7 @@ def _shown(answer: Answer, hits: tuple[Hit, ...], asked: Asked) -> tuple[Found, 
             category_path=category_path(hit.category),
             notes=hit.notes,
             like_it=hit.like_it,
-            breakdown=breakdown_of(hit, facts.get((hit.id, hit.score)), asked.query),
+            breakdown=breakdown_of(hit, facts.get((hit.id, hit.score)), query),
         )
         for hit in hits
     )
