@@ -142,6 +142,7 @@ bench: $(VENV)/bench ## measure quality and speed; DATA=folder with retrieval/, 
 	$(BIN)/python benchmarks/ablation.py --data $(DATA) --keep $(KEEP) --texts
 	$(BIN)/python benchmarks/calibrate.py --data $(DATA) --keep $(KEEP)
 	$(BIN)/python benchmarks/no_tool.py
+	$(BIN)/python benchmarks/several.py
 	$(BIN)/python benchmarks/typing_errors.py --data $(DATA) --keep $(KEEP)
 	$(BIN)/python benchmarks/scripts.py
 	$(BIN)/python benchmarks/kinds.py

@@ -112,6 +112,18 @@ def sliced(pair: Result, why: str) -> str:
     return f"{row['right']:.3f} of {row['questions']}" if row else ""
 
 
+def several(result: Result) -> list[str]:
+    ways = ("split", "whole")
+    rows = [
+        [name, *(f"{result['ways'][way][name]:.3f}" for way in ways)]
+        for name in result["ways"]["split"]
+    ]
+    shares = ("split into the right number", "not split", "single questions that are split")
+    lines = table(["", "split (default)", "as a whole"], rows)
+    lines += ["", *table(["share", ""], [[name, f"{result[name]:.3f}"] for name in shares])]
+    return [*lines, "", *checks(result)]
+
+
 def typing_errors(result: Result) -> list[str]:
     columns = list(result["recall@5"]["hybrid"])
     rows = [[mode, *three(row, columns)] for mode, row in result["recall@5"].items()]
@@ -504,6 +516,7 @@ TABLES: dict[str, Callable[[Result], list[str]]] = {
     "quality": quality,
     "ablation": ablation,
     "no_tool": no_tool,
+    "several": several,
     "typing_errors": typing_errors,
     "scripts": scripts,
     "kinds": kinds,

@@ -8,11 +8,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from remote_parts import saying, stranger
 
+from making_hits import make_hit
 from pegboard.board.create.drafts import draft_of
+from pegboard.board.find.requests import combined
 from pegboard.board.publish.releasing import Parcel
 from pegboard.config.gateway import GatewayPlace
 from pegboard.config.settings import Settings
-from pegboard.errors import BoardUnreachable, ChangedMeanwhile, PegboardError, TookTooLong
+from pegboard.errors import (
+    BoardUnreachable,
+    ChangedMeanwhile,
+    PegboardError,
+    TookTooLong,
+    UsageError,
+)
+from pegboard.formats.plain import plain
+from pegboard.model.answers import Answer
 from pegboard.model.calls import Artifact, Outcome, ServerConfig, Transport
 from pegboard.model.items import Filters
 from pegboard.model.releases import Decision
@@ -26,7 +36,7 @@ DRAFT = draft_of(MANIFEST, {"run.sh": "echo"})
 NAMES = re.findall(
     r"\w+",
     """hits item runs links version files content base64 artifacts outcome state id alike trial mark
-    question sources answer changes history rejections categories queued approved reasons
+    question sources answer requests query nearest changes history rejections categories queued approved reasons
     versions number record signature bundle latest yanked_at status code lines changed""",
 )
 ANSWERS = st.recursive(
@@ -122,6 +132,68 @@ def test_a_search_that_was_too_slow_has_what_was_found_by_then():
     assert (found.hits, found.notices) == ((), ("not all in time",))
     with pytest.raises(TookTooLong):
         board_of(Saying({"code": "took_too_long"}, "took_too_long")).search("x")
+
+
+SEVERAL = "send a mail, then book a room"
+
+
+def told(hits, *requests):
+    document = Answer(hits=tuple(hits)).as_document() | {"requests": requests}
+    return json.loads(json.dumps(plain(document)))
+
+
+def test_the_requests_of_a_question_are_rebuilt_from_the_ids_of_their_hits():
+    mail, room = make_hit("a:b:mail"), make_hit("a:b:room", namespace="blue")
+    near = make_hit("a:b:boat")
+    answer = combined(
+        ["send a mail", "book a room", "row a boat"],
+        [Answer(hits=(mail, room)), Answer(hits=(room,)), Answer(hits=(), nearest=(near,))],
+    )
+    document = json.loads(json.dumps(plain(answer.as_document())))
+    assert document["requests"][1]["hits"] == ["blue/a:b:room"]
+    found = board_of(Saying(document)).search(SEVERAL)
+    assert (found.hits, found.requests) == (answer.hits, answer.requests)
+
+
+def test_a_gateway_that_splits_nothing_answers_the_question_as_a_whole():
+    hit = make_hit("a:b:mail")
+    document = json.loads(json.dumps(plain(Answer(hits=(hit,)).as_document())))
+    assert "requests" not in document
+    found = board_of(Saying(document)).search(SEVERAL)
+    assert (found.hits, found.requests) == ((hit,), ())
+
+
+def test_an_id_that_is_not_among_the_hits_is_passed_over():
+    found = board_of(Saying(told([], {"query": "x", "hits": ["a:b:gone"]}))).search(SEVERAL)
+    assert [(each.text, each.answer.hits) for each in found.requests] == [("x", ())]
+    with pytest.raises(BoardUnreachable, match="not understood"):
+        board_of(Saying(told([], {"hits": 3}))).search(SEVERAL)
+
+
+def test_a_late_answer_has_its_requests_too():
+    late = {"code": "took_too_long", "detail": "late", "answer": told([], {"query": "x"})}
+    found = board_of(Saying(late, "took_too_long")).search(SEVERAL)
+    assert [each.text for each in found.requests] == ["x"]
+
+
+class Older(Saying):
+    """A gateway that knows no `split`, and refuses what it does not know."""
+
+    def ask(self, request):
+        if "split" in request.body:
+            raise UsageError("there is no field 'split'")
+        return super().ask(request)
+
+
+@pytest.mark.parametrize("gateway", [Saying, Older])
+def test_a_question_that_is_not_to_be_split_says_so_only_if_it_would_be(gateway):
+    connection = gateway({"hits": []})
+    board = board_of(connection)
+    board.search("send a mail", split=False)
+    board.search(SEVERAL)
+    assert not any("split" in each.body for each in connection.asked)
+    board.search(SEVERAL, split=False)
+    assert connection.asked[-1].body.get("split") is (None if gateway is Older else False)
 
 
 def test_a_call_that_changes_while_somebody_thinks_about_it_is_not_made():

@@ -202,3 +202,12 @@ def test_the_server_is_called_pytools(face, era):
         return client.server_info.name
 
     assert with_client(face, name, era) == "pytools"
+
+
+def test_a_query_with_several_requests_has_no_more_tools_than_the_limit(face):
+    query = "give a customer their money back, then send an e-mail to a recipient"
+    for limit in (1, 2):
+        asked = {"query": query, "limit": limit}
+        result = with_client(face, lambda c, asked=asked: c.call_tool("search_tools", asked))
+        found = [each["name"] for each in result.structured_content["result"]]
+        assert found == ["refund_payment", "send_email"][:limit]

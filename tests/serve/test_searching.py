@@ -11,6 +11,7 @@ from serve_parts import text_of, with_client
 from making import make_item
 from making_hits import hits, make_hit
 from pegboard.app.pegboard import Pegboard
+from pegboard.board.find.requests import combined
 from pegboard.model.answers import Answer
 from pegboard.model.calls import Caller, Role
 from pegboard.model.items import Filters, Kind
@@ -33,6 +34,59 @@ def test_a_hit_is_told_as_text_and_as_structure(ask):
         "  refund_payment(text: string)",
         "  Give a customer their money back.",
     ]
+
+
+SEVERAL = "give a customer their money back, then send an e-mail to a recipient"
+
+
+def test_hits_are_grouped_by_the_requests_of_a_query(ask):
+    result = ask("search_tools", query=SEVERAL, limit=2)
+    found = result.structured_content
+    assert [hit["id"] for hit in found["hits"]] == [REFUND, "mcptools:mail:send_email"]
+    assert found["requests"] == [
+        {"query": "give a customer their money back", "hits": [REFUND]},
+        {"query": "send an e-mail to a recipient", "hits": ["mcptools:mail:send_email"]},
+    ]
+    begins = [line for line in text_of(result).splitlines() if not line.startswith("  ")]
+    assert [line.partition(" (")[0] for line in begins] == [
+        "1. give a customer their money back",
+        REFUND,
+        "2. send an e-mail to a recipient",
+        "mcptools:mail:send_email",
+    ]
+
+
+def test_a_request_that_nothing_fits_names_the_nearest(ask):
+    query = "refund the payment, then play a xylophone"
+    result = ask("search_tools", query=query, mode="bm25")
+    assert text_of(result).endswith("2. play a xylophone\n  No tool fits.")
+    assert result.structured_content["requests"][1] == {"query": "play a xylophone", "hits": []}
+    result = ask("search_tools", query=SEVERAL, threshold=1)
+    assert text_of(result).startswith("No tool fits. Nearest, though none of them fits:")
+    nearest = [each["nearest"][0] for each in result.structured_content["requests"]]
+    assert nearest == [REFUND, "mcptools:mail:send_email"]
+
+
+def test_an_item_that_serves_two_requests_is_told_once():
+    hit = make_hit("a:b:c")
+    answer = combined(["x", "y"], [Answer((hit,)), Answer((hit,))])
+    told = searching.telling(answer, (), None)
+    assert told.text.splitlines() == [
+        "1. x",
+        "a:b:c (0.50)",
+        "  send(to: string)",
+        "  Send a mail.",
+        "2. y",
+        "a:b:c",
+    ]
+    assert [each["hits"] for each in told.structured["requests"]] == [["a:b:c"], ["a:b:c"]]
+
+
+def test_a_budget_that_leaves_no_room_for_a_request_says_so():
+    answer = combined(["x", "y"], [Answer((make_hit("a:b:c"),)), Answer((make_hit("a:b:d"),))])
+    told = searching.telling(answer, (), 1)
+    assert told.text.endswith("2. y\n  Its hits are left out for want of room.")
+    assert [each["hits"] for each in told.structured["requests"]] == [["a:b:c"], []]
 
 
 def test_the_structure_does_not_repeat_the_long_description(board, tools, face):
@@ -216,6 +270,12 @@ answers = st.builds(
 )
 
 
+queries = st.text(max_size=40)
+answers |= st.lists(st.tuples(queries, answers), min_size=2, max_size=6).map(
+    lambda parts: combined(*zip(*parts, strict=True))
+)
+
+
 @relaxed
 @given(answers, st.integers(1, 2_000))
 def test_whatever_is_sent_fits_the_budget_unless_it_is_one_name(answer, budget):
@@ -234,11 +294,13 @@ def test_the_structure_fits_its_schema_and_is_json(answer, budget):
 
 @relaxed
 @given(answers)
-def test_only_hits_and_notes_begin_at_the_margin(answer):
+def test_only_hits_notes_and_requests_begin_at_the_margin(answer):
     told = searching.telling(answer, answer.notices, None)
     begins = [line for line in told.text.splitlines() if not line.startswith("  ")]
-    found = answer.hits or answer.nearest
-    assert len(begins) == len(found) + len(answer.notices) + (not answer.hits)
+    found = len(answer.hits or answer.nearest)
+    if answer.hits and answer.requests:
+        found = sum(1 + len(each.answer.hits) for each in answer.requests)
+    assert len(begins) == found + len(answer.notices) + (not answer.hits)
 
 
 def test_what_to_know_before_calling_stands_with_the_hit():

@@ -49,6 +49,35 @@ def test_all_tiers_answer_as_one_and_each_hit_says_where_it_hangs(full):
             assert sorted(answer.hits, key=lambda hit: -hit.score) == list(answer.hits)
 
 
+SEVERAL = "write a greeting card, then draw a map of the way"
+
+
+def by_request(answer):
+    return {each.text: [(hit.id, hit.tier) for hit in each.answer.hits] for each in answer.requests}
+
+
+def test_every_tier_is_asked_for_each_request_of_a_question(full):
+    with Pegboard.open() as board, Tiers(board) as tiers:
+        answer = tiers.search(SEVERAL, tier="all", limit=2)
+        assert by_request(answer) == {
+            "write a greeting card": [("tools:paper:greet", "project")],
+            "draw a map of the way": [("tools:travel:map", "registry")],
+        }
+        assert ids(answer) == [("tools:paper:greet", "project"), ("tools:travel:map", "registry")]
+        assert states(answer) == {"project": "ok", "user": "ok", "registry": "ok"}
+        assert sum(each.hits for each in answer.tiers) > 2, "of which the best are shown"
+        whole = tiers.search(SEVERAL, tier="all", split=False)
+        assert whole.requests == () and whole.hits
+
+
+def test_one_tier_alone_explains_each_request(full):
+    with Pegboard.open() as board, Tiers(board) as tiers:
+        answer = tiers.search(SEVERAL, tier="user", explain=True)
+        assert list(by_request(answer)) == ["write a greeting card", "draw a map of the way"]
+        assert all(each.answer.explanation for each in answer.requests)
+        assert {hit.tier for each in answer.requests for hit in each.answer.hits} == {"user"}
+
+
 @pytest.mark.parametrize(
     ("tier", "found"),
     [

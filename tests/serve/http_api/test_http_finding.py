@@ -106,6 +106,31 @@ def test_if_nothing_fits_what_comes_nearest_is_told(api):
     assert (found["hits"], len(found["nearest"])) == ([], 3)
 
 
+def test_a_question_with_several_requests_has_the_hits_of_each(api):
+    asked = {"query": "pay money back, then write release notes", "limit": 4}
+    found = api.ask("POST", "/search", asked).json
+    answer = api.board.search(asked["query"], limit=4)
+    assert [each["query"] for each in found["requests"]] == [
+        "pay money back",
+        "write release notes",
+    ]
+    assert [each["hits"] for each in found["requests"]] == [
+        [hit.id for hit in each.answer.hits] for each in answer.requests
+    ]
+    assert [hit["id"] for hit in found["hits"]] == [hit.id for hit in answer.hits]
+    whole = api.ask("POST", "/search", asked | {"split": False}).json
+    assert "requests" not in whole
+    assert whole["hits"] != found["hits"]
+    assert "requests" not in api.ask("GET", "/search?query=pay%20money%20back").json
+
+
+def test_a_request_that_nothing_fits_has_what_comes_nearest(api):
+    asked = {"query": "pay money back, then write release notes", "threshold": 1}
+    found = api.ask("POST", "/search", asked).json
+    assert [len(each["nearest"]) for each in found["requests"]] == [3, 3]
+    assert (found["hits"], len(found["nearest"])) == ([], 3)
+
+
 def test_a_search_for_what_can_be_called_finds_only_that(api):
     found = api.ask("GET", "/search?query=write%20release%20notes&executable=true").json
     assert found["hits"] and {hit["kind"] for hit in found["hits"]} == {"tool"}

@@ -180,3 +180,38 @@ def test_a_query_that_is_too_long_is_refused_in_words(page):
     answer = page.goto(f"/ui/?query={'a' * 2001}")
     assert answer is not None and answer.status == 400
     expect(page.get_by_role("alert")).to_contain_text("2,001 characters")
+
+
+SEVERAL = "give the customer their money back, then measure the distance between two places"
+
+
+def test_hits_are_grouped_by_the_requests_of_a_question(page):
+    page.goto(f"/ui/?query={SEVERAL}")
+    groups = page.locator("section.request")
+    expect(groups).to_have_count(2)
+    for place, (request, name) in enumerate(
+        [
+            ("give the customer their money back", "refund_payment"),
+            ("measure the distance between two places", "measure_distance"),
+        ]
+    ):
+        group = groups.nth(place)
+        heading = group.get_by_role("heading", level=2)
+        expect(heading).to_have_text(f"Request {place + 1}. {request}")
+        expect(group.get_by_role("heading", level=3).first).to_have_text(name)
+    expect(page.locator("[data-summary]")).to_have_text(re.compile(r"\d+ hits for 2 requests\.$"))
+    page.keyboard.press("ArrowDown")
+
+
+def test_a_request_is_text_whatever_is_in_it(page):
+    page.goto("/ui/?query=refund a payment, then send <b onmouseover=x>mail</b> to {{ 7*7 }}")
+    heading = page.locator("section.request h2").nth(1)
+    expect(heading).to_have_text("Request 2. send <b onmouseover=x>mail</b> to {{ 7*7 }}")
+    expect(page.locator("section.request b")).to_have_count(0)
+
+
+def test_a_page_with_several_requests_is_accessible(page, axe):
+    page.goto(f"/ui/?query={SEVERAL}")
+    page.evaluate(axe)
+    found = page.evaluate("axe.run()")
+    assert [each["id"] for each in found["violations"]] == []
