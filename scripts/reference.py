@@ -534,7 +534,7 @@ def operations() -> Iterator[str]:
     own = {name for name in python if name in public}
     inside = {
         *("at", "boards_above", "close", "embedder", "open", "running", "seen_by", "target"),
-        *("address", "behind", "filtered", "findable", "knock", "now"),
+        *("address", "behind", "filtered", "findable", "knock", "now", "requests"),
     }
     if missing := public - own - inside:
         raise SystemExit(f"OPERATIONS has no {sorted(missing)} of Pegboard")

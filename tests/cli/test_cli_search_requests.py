@@ -88,9 +88,10 @@ def test_headings_count_in_the_budget(pegboard, board, budget):
 
 
 def test_what_is_hidden_in_a_request_is_shown(pegboard, board):
-    out = pegboard("search", "send a\u202e message, then refund\x1b[31m the payment").out
-    assert "Request 2: " in out
-    assert "\u202e" not in out and "\x1b[31m the" not in out
+    out = pegboard("search", "send a\u202e message, then refund the \x1b[31mpayment").out
+    assert "Request 1: send a\\u202e message\n" in out
+    assert "Request 2: refund the \\x1b[31mpayment\n" in out
+    assert "\u202e" not in out and "\x1b[31mpay" not in out
 
 
 def test_code_is_for_the_tools_of_all_requests(pegboard, board):

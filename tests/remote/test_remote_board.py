@@ -36,7 +36,8 @@ DRAFT = draft_of(MANIFEST, {"run.sh": "echo"})
 NAMES = re.findall(
     r"\w+",
     """hits item runs links version files content base64 artifacts outcome state id alike trial mark
-    question sources answer requests query nearest changes history rejections categories queued approved reasons
+    question sources answer requests query nearest changes history rejections categories queued
+    approved reasons
     versions number record signature bundle latest yanked_at status code lines changed""",
 )
 ANSWERS = st.recursive(
