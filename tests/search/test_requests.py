@@ -32,6 +32,8 @@ def test_several_requests_are_split(text, parts):
     "text",
     [
         "create a pull request",
+        "Could you tell me the weather in Boston, and also in San Francisco?",
+        "Could you fetch the news from Paris, and then the weather in Rome?",
         "resize the picture to 300 by 200 and keep the ratio",
         "I'm in Rome next week. My phone died. What's the weather there?",
         "if the build fails then notify the team",

@@ -25,7 +25,14 @@ from waiting import until
 pytestmark = pytest.mark.server
 
 BOUND = 60.0
-QUERIES = ("send mail", "pay the invoice", "book a room", "sned mial", "nothing of the kind")
+QUERIES = (
+    "send mail",
+    "pay the invoice",
+    "book a room",
+    "sned mial",
+    "nothing of the kind",
+    "send mail, then book a room",
+)
 HERE = object()
 
 

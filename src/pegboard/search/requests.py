@@ -115,7 +115,7 @@ def _clauses(text: str, masked: str) -> list[_Part]:
     cuts = [
         each
         for each in _CONNECTOR.finditer(masked)
-        if not masked[: each.start()].strip(" ,") or _is_request(masked[each.end() :])
+        if not masked[: each.start()].strip(" ,") or _begins_request(masked[each.end() :])
     ]
     commas = [
         each
@@ -174,7 +174,16 @@ def _continues(found: list[_Part], part: _Part) -> bool:
 
 
 def _is_request(text: str) -> bool:
-    return _is_imperative(text) or text.rstrip().endswith("?") or _asks(text)
+    return _begins_request(text) or text.rstrip().endswith("?")
+
+
+def _begins_request(text: str) -> bool:
+    """Whether its first words ask.
+
+    The question mark of a later clause may be that of the whole sentence: "Is it hot in Rome, and
+    also in Milan?" is one request.
+    """
+    return _is_imperative(text) or _asks(text)
 
 
 def _asks(text: str) -> bool:
