@@ -85,7 +85,8 @@ def handed_on(shared, ask, caller=OWNER, model=None, patience=None):
 
 
 def told(answer):
-    return answer._replace(embed_seconds=0.0, search_seconds=0.0)
+    requests = tuple(each._replace(answer=told(each.answer)) for each in answer.requests)
+    return answer._replace(embed_seconds=0.0, search_seconds=0.0, requests=requests)
 
 
 def pid_of(shared):
