@@ -7,11 +7,18 @@ import apsw
 import pytest
 from tier_parts import Desk, silent_server
 
+from making_hits import make_hit
 from pegboard.app.pegboard import Pegboard, located
 from pegboard.board.publish.lock_file import Locked, write_lock
+from pegboard.config.gateway import GatewayPlace
+from pegboard.config.settings import Settings
 from pegboard.errors import BoardMissing, BoardUnreachable, ConfigError, ItemNotFound, UsageError
+from pegboard.formats.plain import plain
+from pegboard.model.answers import Answer
 from pegboard.model.items import Filters
-from pegboard.tiers import Tiers
+from pegboard.remote.board import RemoteBoard
+from pegboard.remote.connection import Answered
+from pegboard.tiers import Tiers, boards
 from pegboard.tiers.opening import user_place
 
 GREET = "Write a greeting card for somebody."
@@ -76,6 +83,39 @@ def test_one_tier_alone_explains_each_request(full):
         assert list(by_request(answer)) == ["write a greeting card", "draw a map of the way"]
         assert all(each.answer.explanation for each in answer.requests)
         assert {hit.tier for each in answer.requests for hit in each.answer.hits} == {"user"}
+
+
+class Gateway:
+    """In place of the connection to a registry: one hit to everything, and what was asked."""
+
+    address = "https://registry.example"
+
+    def __init__(self):
+        self.asked = []
+
+    def ask(self, request):
+        self.asked.append(request.body)
+        return Answered(plain(Answer(hits=(make_hit("a:b:c", score=0.01),)).as_document()), "")
+
+    def close(self):
+        """Nothing is open."""
+
+
+def test_a_gateway_that_splits_nothing_is_asked_for_each_request(desk, monkeypatch):
+    desk.tool("project", "paper/greet", GREET)
+    desk.fill()
+    gateway = Gateway()
+    registry = RemoteBoard(GatewayPlace("http://127.0.0.1:9"), Settings())
+    registry.gateway.connection = gateway
+    monkeypatch.setenv("PEGBOARD_REGISTRY_URL", "https://registry.example")
+    monkeypatch.setattr(boards, "open_registry", lambda *place, **options: registry)
+    with Pegboard.open() as board, Tiers(board) as tiers:
+        answer = tiers.search(SEVERAL, tier="all", limit=4)
+    assert [body["query"] for body in gateway.asked] == [each.text for each in answer.requests]
+    assert not any("split" in body for body in gateway.asked)
+    for each in answer.requests:
+        assert ("a:b:c", "registry") in [(hit.id, hit.tier) for hit in each.answer.hits]
+    assert len([hit for hit in answer.hits if hit.id == "a:b:c"]) == 1
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@
 ...         print(hit.id, hit.tier, hit.score)
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pegboard.app.pegboard import Pegboard
@@ -59,24 +59,20 @@ class Tiers(Boards):
         is asked for the same requests, and hits are merged request by request.
         """
         names = self.named(tier)
-        if explain and len(names) > 1:
-            raise UsageError(
-                "how a hit came by its score is told by one board",
-                "name one: --tier local, user or registry",
-            )
+        _refuse_explaining(names, explain)
         settings = self.local.settings.search
         wanted = settings.limit if limit is None else limit
         refuse_nonsense(wanted, asked.get("threshold"), asked.get("mode"))
         within = self._bounded(filters or Filters())
         texts = self.local.requests(query, within) if split else (query,)
         limits = shares(wanted, len(texts))
-        said = asked | {"diverse": diverse, "explain": explain}
-        more = [_with_more(each, len(names)) for each in limits]
+        requests = [
+            (text, _with_more(each, len(names))) for text, each in zip(texts, limits, strict=True)
+        ]
+        said = asked | {"diverse": diverse, "explain": explain, "split": False}
 
         def search(name: str, board: Board) -> list[Answer]:
-            return self._searched(
-                name, board, zip(texts, more, strict=True), within, executable, said
-            )
+            return self._searched(name, board, requests, within, executable, said)
 
         found, states = self.ask(names, search, alone=len(names) == 1)
         lock = read_lock(self.place.ground, self.place.settings.data_folder)
@@ -94,22 +90,21 @@ class Tiers(Boards):
         self,
         name: str,
         board: Board,
-        requests: Iterable[tuple[str, int]],
+        requests: Sequence[tuple[str, int]],
         filters: Filters,
         executable: bool,
         asked: dict[str, Any],
     ) -> list[Answer]:
         """Ask one tier for each request, with its limit; a gateway for all within one deadline."""
-        said = asked | {"split": False}
         if isinstance(board, RemoteBoard):
-            said |= {"patience": Patience(self.seconds), "executable": executable}
+            said = asked | {"patience": Patience(self.seconds), "executable": executable}
             return [
                 board.search(text, limit=limit, filters=filters, **said) for text, limit in requests
             ]
         if executable and name == Tier.REGISTRY and board is not self.local:
             # Servers that others have added to the registry are not started here.
             filters, executable = filters._replace(live=()), False
-        said |= {"executable": executable}
+        said = asked | {"executable": executable}
         return [
             Pegboard.search(board, text, limit=limit, filters=filters, **said)
             for text, limit in requests
@@ -157,6 +152,14 @@ class Tiers(Boards):
             return None
         allowed = within.namespaces if within else ()
         return None if allowed and entry.item.namespace not in allowed else entry
+
+
+def _refuse_explaining(names: Sequence[str], explain: bool) -> None:
+    if explain and len(names) > 1:
+        raise UsageError(
+            "how a hit came by its score is told by one board",
+            "name one: --tier local, user or registry",
+        )
 
 
 def _with_more(limit: int, tiers: int) -> int:
