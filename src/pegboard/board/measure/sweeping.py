@@ -33,6 +33,7 @@ from pegboard.ports.stages import Embedder, Progress
 from pegboard.ports.store import Store
 from pegboard.search.fusion import Evidence, FusionSettings, Method
 from pegboard.search.query import Query, parse
+from pegboard.search.services import scope
 
 MEASURE = f"ndcg@{CUTOFF}"
 FOLDS = 10
@@ -111,8 +112,9 @@ def _evidence(bench: Bench, query: EvalQuery) -> tuple[Query, Evidence | None, t
     if parsed.blank:
         return parsed, None, ()
     depth = max(bench.settings.depth, CUTOFF)
-    found = gather(bench.store, bench.embedder, parsed, Mode.HYBRID, EVALUATED, depth)
-    return parsed, found.evidence, found.notices
+    asked = scope(parsed, bench.store.index.source_names(), EVALUATED)
+    found = gather(bench.store, bench.embedder, asked.query, Mode.HYBRID, asked.filters, depth)
+    return asked.query, found.evidence, found.notices
 
 
 def _seen(
