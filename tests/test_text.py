@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import pegboard.text
 from making import clean_text, items, make_item
 from pegboard.model.content import Signature, Version
-from pegboard.model.items import Kind, Visibility
+from pegboard.model.items import DEFAULT_NAMESPACE, Kind, Visibility
 from pegboard.search.ranker import CARD_LINES
 from pegboard.text import (
     MAX_BODY,
@@ -167,9 +167,9 @@ def test_the_terms_of_two_texts_are_the_terms_of_each(left, right):
 def test_index_fields_hold_the_terms_of_their_own_fields(item):
     fields = index_fields(item)
     assert fields.name.split() == terms(item.name)
-    labels = [
-        term for text in (item.category, item.subcategory, *item.tags) for term in terms(text)
-    ]
+    namespace = "" if item.namespace == DEFAULT_NAMESPACE else item.namespace
+    filed = (item.category, item.subcategory, *item.tags, item.source, namespace)
+    labels = [term for text in filed for term in terms(text)]
     assert fields.labels.split() == labels
     assert fields == index_fields(item)
 

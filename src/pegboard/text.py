@@ -12,7 +12,7 @@ import Stemmer
 
 from pegboard.formats.markdown import BETWEEN, cut, headings
 from pegboard.model.content import Json
-from pegboard.model.items import Item, Kind
+from pegboard.model.items import DEFAULT_NAMESPACE, Item, Kind
 from pegboard.verbs import leading_verb, named_verb
 
 TEXT_VERSION = 4
@@ -186,13 +186,19 @@ def index_fields(item: Item) -> IndexFields:
         name=joined(item.name),
         title=joined(item.title),  # a first sentence is in the description already
         aliases=joined(*item.aliases, *item.keywords),
-        labels=joined(item.category, item.subcategory, *item.tags),
+        labels=joined(*_labels(item)),
         description=joined(prose(item.description), *_headings(item)),
         parameters=joined(*(f"{name} {text}" for name, text in parameters(item.input_schema))),
         body=joined(sections(item.description), item.body[:MAX_BODY])
         if item.kind is Kind.TOOL
         else _each_once(item),
     )
+
+
+def _labels(item: Item) -> tuple[str, ...]:
+    """What an item is filed under."""
+    namespace = "" if item.namespace == DEFAULT_NAMESPACE else item.namespace
+    return (item.category, item.subcategory, *item.tags, item.source, namespace)
 
 
 def title(item: Item) -> str:
@@ -216,14 +222,13 @@ def card(item: Item) -> str:
     """
     heading = title(item)
     called, said = words(item.name), words(heading)
-    labels = (item.category, item.subcategory, *item.tags, item.source, item.scope)
     takes = parameters(item.input_schema)
     acts = dict.fromkeys(filter(None, (named_verb(called), leading_verb(said))))
     return "\n".join(
         (
             " ".join(stems(item.name)),
             " ".join(stems(heading)),
-            _distinct(stems(" ".join(labels)), CARD_LABELS),
+            _distinct(stems(" ".join((*_labels(item), item.scope))), CARD_LABELS),
             _distinct(stems(" ".join(name for name, _ in takes)), CARD_LABELS),
             _distinct(stems(" ".join(text[:CARD_PARAMETER] for _, text in takes)), CARD_TERMS),
             _distinct(stems(prose(item.description)), CARD_TERMS),

@@ -208,7 +208,7 @@ def test_a_board_from_before_there_were_views_is_weighed_and_spelled_all_the_sam
     connection = apsw.Connection(str(path))
     connection.execute(TAKE_BACK)
     later = [name for _, name, _ in migrations("sqlite") if name > "0013_seen"]
-    assert later == ["0014_releases", "0015_success", "0016_titles"], (
+    assert later == ["0014_releases", "0015_success", "0016_titles", "0017_source_labels"], (
         "take back what comes later as well"
     )
     connection.execute("DELETE FROM migrations WHERE name >= '0013_seen'")

@@ -197,3 +197,16 @@ def test_vectors_stay_valid_and_the_next_sync_reads_titles(upgraded):
     titled = OLD._replace(title="Send a letter")
     assert upgraded.items.put([titled], None) == PutReport(changed=1)
     assert title(entry_of(upgraded, OLD).item) == "Send a letter"
+
+
+def test_a_board_without_source_labels_gets_them_when_it_is_opened(tmp_path):
+    path = tmp_path / "board.db"
+    with closing(_made(path, 16)) as connection:
+        item = OLD._replace(source="zulip", namespace="team")
+        _put_as_of_old(connection, 1, item, TEXT_VERSION)
+        connection.execute("UPDATE items SET terms = 1")
+    with closing(SqliteStore(path)) as store:
+        for word in ("zulip", "team", "dispatch"):
+            assert [hit.id for hit in word_hits(store, [word])] == [item.id], word
+        [entry] = store.items.page(0, 9)
+        assert store.index.cards([entry.key]) == {entry.key: card(entry.item)}

@@ -16,6 +16,9 @@ SHOWN = "shown"
 def print_explanation(found: Explanation) -> None:
     spelled = _spelled(found)
     click.echo(wrapped(f"query      {visible(found.query)}", ""))
+    if found.services:
+        only = ", ".join(map(visible, found.services))
+        click.echo(wrapped(f"services   {only}: named in the query, and searched alone", ""))
     _print_words(found, spelled)
     click.echo(wrapped(f"weights    {_weights(found.weights)}", ""))
     click.echo(f"threshold  {found.threshold:g}")

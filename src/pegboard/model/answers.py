@@ -109,6 +109,8 @@ class Explanation(NamedTuple):
     weights: Mapping[str, float]
     threshold: float
     items: tuple[HitFact, ...]
+    services: tuple[str, ...] = ()
+    """Sources that the query names: only these were searched."""
 
 
 class Answer(NamedTuple):

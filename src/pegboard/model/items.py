@@ -6,7 +6,7 @@ start of the program (docs/decisions/0003-cold-start.md).
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple, NewType
@@ -307,6 +307,16 @@ class EmbeddingCounts(NamedTuple):
     failed: int = 0
     disabled: int = 0
     blank: int = 0
+
+
+class SourceNames:
+    """Names of the sources that have items which can be found. Compared by identity."""
+
+    def __init__(self, rows: Iterable[tuple[str, str]] = ()) -> None:
+        self.namespaces: dict[str, set[str]] = {}
+        """By source, the namespaces of its items."""
+        for source, namespace in rows:
+            self.namespaces.setdefault(source, set()).add(namespace)
 
 
 class Filters(NamedTuple):

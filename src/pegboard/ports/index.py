@@ -9,6 +9,7 @@ from pegboard.model.items import (
     Fingerprint,
     FirstLook,
     LegHit,
+    SourceNames,
     Spellings,
     Vector,
     WordHits,
@@ -66,6 +67,10 @@ class Index(Protocol):
 
     def cards(self, keys: Sequence[int]) -> dict[int, str]:
         """Return the ranking cards (`pegboard.text.card`) of the items that the caller can see."""
+        ...
+
+    def source_names(self) -> SourceNames:
+        """Return the sources of items that can be found. They may be a second old."""
         ...
 
     def listed(self, filters: Filters, after: tuple[str, str], limit: int) -> list[Entry]:

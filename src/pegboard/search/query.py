@@ -1,7 +1,7 @@
 """Free text in, a query out. Never raises, and never lets the text become syntax."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pegboard.model.items import WordQuery
@@ -49,6 +49,15 @@ class Query(NamedTuple):
         kept = set(self.terms)
         spelled = (word for word in words(self.text) if not kept.isdisjoint(terms(word)))
         return tuple(dict.fromkeys(spelled))
+
+    def without(self, spans: Iterable[tuple[int, int]]) -> "Query":
+        """Leave out parts of `plain`; the query itself if no telling term would remain."""
+        kept = self.plain
+        for start, end in sorted(spans, reverse=True):
+            kept = f"{kept[:start]} {kept[end:]}"
+        kept = " ".join(kept.split()).strip(" ,:;")
+        telling = tuple(term for term in dict.fromkeys(terms(kept)) if term not in EMPTY_STEMS)
+        return self._replace(terms=telling[:MAX_TERMS], plain=kept) if telling else self
 
     @property
     def blank(self) -> bool:

@@ -41,6 +41,7 @@ from pegboard.search.passages import by_words, shown
 from pegboard.search.query import Query, parse
 from pegboard.search.ranker import Signals, parse_card, rank_values
 from pegboard.search.reason import fields_with, match_type, reason
+from pegboard.search.services import Scope, scope
 from pegboard.text import Passage, passages, signature, terms
 
 NEAREST = 3
@@ -137,24 +138,65 @@ def find(
     query = parse(ask.text)
     if query.blank:
         return Answer(hits=(), notices=("the query is empty",))
-    depth = max(settings.depth, ask.limit)
-    gathering = Gathering(
-        store, embedder, query, ask.mode, ask.filters, depth, beside=beside, patience=patience
+    search = _Search(store, embedder, ask, settings, beside, patience)
+    asked = scope(query, store.index.source_names(), ask.filters)
+    answer = search.within(asked)
+    if answer.hits or answer.late or not asked.services:
+        return answer
+    # The name stays out of the query, so that no filter changes the order of what remains.
+    wider = search.within(asked._replace(filters=ask.filters))
+    notice = f"nothing of {' or '.join(asked.services)} fits; searched everything"
+    return wider._replace(
+        notices=(notice, *wider.notices) if wider.hits else wider.notices,
+        embed_seconds=answer.embed_seconds + wider.embed_seconds,
+        search_seconds=answer.search_seconds + wider.search_seconds,
     )
 
-    def answered(gathered: Gathered) -> Answer:
+
+class _Search:
+    """One question, which may be asked of several parts of the board."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder | None,
+        ask: Ask,
+        settings: FindSettings,
+        beside: Executor | None,
+        patience: Patience | None,
+    ) -> None:
+        self.store = store
+        self.embedder = embedder
+        self.ask = ask
+        self.settings = settings
+        self.beside = beside
+        self.patience = patience
+
+    def within(self, asked: Scope) -> Answer:
+        gathering = Gathering(
+            self.store,
+            self.embedder,
+            asked.query,
+            self.ask.mode,
+            asked.filters,
+            max(self.settings.depth, self.ask.limit),
+            named_in=self.ask.filters,
+            beside=self.beside,
+            patience=self.patience,
+        )
+        if self.patience is not None:
+            self.patience.so_far = lambda: self._answer(asked, gathering.so_far())
+        return self._answer(asked, gathering.run())
+
+    def _answer(self, asked: Scope, gathered: Gathered) -> Answer:
         began = time.perf_counter()
-        target = embedder.fingerprint if embedder and gathered.meant else None
-        answer = _Answering(store, ask, settings, query, gathered, target).answer()
+        target = self.embedder.fingerprint if self.embedder and gathered.meant else None
+        answer = _Answering(self.store, self.ask, self.settings, asked, gathered, target).answer()
         return answer._replace(
             embed_seconds=gathered.embed_seconds,
             search_seconds=gathered.search_seconds + time.perf_counter() - began,
             late=gathered.late,
         )
-
-    if patience is not None:
-        patience.so_far = lambda: answered(gathering.so_far())
-    return answered(gathering.run())
 
 
 class _Answering:
@@ -163,14 +205,15 @@ class _Answering:
         store: Store,
         ask: Ask,
         settings: FindSettings,
-        query: Query,
+        asked: Scope,
         gathered: Gathered,
         target: Fingerprint | None,
     ) -> None:
         self.store = store
         self.ask = ask
         self.settings = settings
-        self.query = query
+        self.query = asked.query
+        self.services = asked.services
         self.gathered = gathered
         self.target = target
         self.threshold, self.floor = self._bounds()
@@ -354,6 +397,7 @@ class _Answering:
             weights |= {"k": float(fusion.k)}
         return Explanation(
             query=self.query.text,
+            services=self.services,
             words=tuple(self._word_fact(term) for term in self.query.terms),
             weights=weights,
             threshold=self.threshold,

@@ -67,6 +67,7 @@ class Gathering:
         filters: Filters,
         depth: int,
         *,
+        named_in: Filters | None = None,
         beside: Executor | None = None,
         patience: Patience | None = None,
     ) -> None:
@@ -74,6 +75,8 @@ class Gathering:
         self.query = query
         self.mode = mode
         self.filters = filters
+        self.named_in = named_in or filters
+        """Which items the query may name by their whole name; wider than `filters`."""
         self.depth = depth
         self.beside = beside
         self.patience = patience
@@ -184,7 +187,7 @@ class Gathering:
         """Items that the query names; and how common its terms are is known from then on."""
         said = () if self.by_meaning else self.query.terms
         self.frequencies, named = self.store.index.first_look(
-            said, self.query.name_key, self.filters, MOST_NAMED
+            said, self.query.name_key, self.named_in, MOST_NAMED
         )
         return named
 

@@ -34,6 +34,7 @@ from pegboard.ports.stages import Embedder, Progress
 from pegboard.ports.store import Store
 from pegboard.search.fusion import Evidence, FusionSettings, Method
 from pegboard.search.query import Query, parse
+from pegboard.search.services import scope
 
 MEASURE = f"ndcg@{CUTOFF}"
 FOLDS = 10
@@ -123,8 +124,9 @@ def _evidence(bench: Bench, query: EvalQuery) -> list[_Part]:
     for text, limit in zip(texts, shares(CUTOFF, len(texts)), strict=True):
         if (parsed := parse(text)).blank:
             continue
-        found = gather(bench.store, bench.embedder, parsed, Mode.HYBRID, EVALUATED, depth)
-        parts.append(_Part(parsed, found.evidence, limit, found.notices))
+        asked = scope(parsed, bench.store.index.source_names(), EVALUATED)
+        found = gather(bench.store, bench.embedder, asked.query, Mode.HYBRID, asked.filters, depth)
+        parts.append(_Part(asked.query, found.evidence, limit, found.notices))
     return parts
 
 

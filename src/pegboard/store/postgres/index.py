@@ -8,12 +8,14 @@ from pegboard.model.items import (
     Fingerprint,
     FirstLook,
     LegHit,
+    SourceNames,
     Spellings,
     Vector,
     WordHits,
     WordQuery,
 )
 from pegboard.store.postgres.database import Database
+from pegboard.store.postgres.memory import Memory
 from pegboard.store.postgres.nearest import Nearest
 from pegboard.store.postgres.rows import READER
 from pegboard.store.postgres.words import Words, as_hits
@@ -25,8 +27,9 @@ PLAIN = load("postgres", "index", filters="visible")
 
 
 class PostgresIndex:
-    def __init__(self, database: Database, words: Words, nearest: Nearest) -> None:
+    def __init__(self, database: Database, memory: Memory, words: Words, nearest: Nearest) -> None:
         self._db = database
+        self._memory = memory
         self._words = words
         self._nearest = nearest
 
@@ -66,6 +69,12 @@ class PostgresIndex:
         self, variants: Sequence[str], beginnings: Sequence[str], limit: int
     ) -> Spellings:
         return self._words.like(variants, beginnings, limit)
+
+    def source_names(self) -> SourceNames:
+        return self._memory.recall("source_names", self._read_source_names)
+
+    def _read_source_names(self) -> SourceNames:
+        return SourceNames(self._db.rows(PLAIN["source_names"], {}))
 
     def cards(self, keys: Sequence[int]) -> dict[int, str]:
         rows = self._db.rows(SQL["cards"], {"keys": list(keys)}, prepare=True)

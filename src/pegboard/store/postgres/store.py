@@ -58,7 +58,7 @@ class PostgresStore:
         self.items = PostgresItems(self.database, words, self.files)
         self.tasks = PostgresTasks(self.database, self.listening, memory, self.nearest)
         self.models = PostgresModels(self.database, memory, self.nearest)
-        self.index = PostgresIndex(self.database, words, self.nearest)
+        self.index = PostgresIndex(self.database, memory, words, self.nearest)
         self.ledger = PostgresLedger(self.database, memory)
         self.curation = PostgresCuration(self.database)
         self.runs = PostgresRuns(self.database)
@@ -78,7 +78,7 @@ class PostgresStore:
             items=PostgresItems(database, words, self.files),
             tasks=PostgresTasks(database, self.listening, memory, nearest),
             models=PostgresModels(database, memory, nearest),
-            index=PostgresIndex(database, words, nearest),
+            index=PostgresIndex(database, memory, words, nearest),
             ledger=PostgresLedger(database, memory),
             curation=PostgresCuration(database),
             runs=PostgresRuns(database),

@@ -24,7 +24,7 @@ def fill_in(connection: apsw.Connection, migration: str) -> None:
     if migration == "0013_seen":
         _count_terms(connection)
         _note_words(connection)
-    if migration == "0016_titles":
+    if migration == "0017_source_labels":  # 0016 leaves both empty
         _index_again(connection)
 
 

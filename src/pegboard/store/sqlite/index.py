@@ -1,5 +1,7 @@
 """The legs in SQLite: words, meaning, and what a hit is made of."""
 
+import threading
+import time
 from collections.abc import Sequence
 
 from pegboard.model.items import (
@@ -8,6 +10,7 @@ from pegboard.model.items import (
     Fingerprint,
     FirstLook,
     LegHit,
+    SourceNames,
     Spellings,
     Vector,
     WordHits,
@@ -22,6 +25,16 @@ from pegboard.store.sqlite.rows import READER
 from pegboard.store.sqlite.words import Words, as_hits
 
 SQL = load("sqlite", "index")
+NAMES_SECONDS = 1.0
+"""How long source names are used although the board has changed: reading them takes a scan."""
+
+
+class KeptNames(threading.local):
+    """The source names that a thread has read, and when."""
+
+    found: SourceNames | None = None
+    moment: tuple[int, int] = (0, 0)
+    read_at = 0.0
 
 
 class SqliteIndex:
@@ -29,6 +42,7 @@ class SqliteIndex:
         self._db = database
         self._words = Words(database)
         self.nearest = Nearest(database, reach or Reach())
+        self._kept_names = KeptNames()
 
     def first_look(
         self, terms: Sequence[str], name_key: str, filters: Filters, limit: int
@@ -79,6 +93,16 @@ class SqliteIndex:
     ) -> Spellings:
         longer = {each: self._words.beginning(each, limit) for each in beginnings}
         return Spellings(self._words.near(variants), longer)
+
+    def source_names(self) -> SourceNames:
+        kept = self._kept_names
+        moment, now = self._db.moment(), time.monotonic()
+        changed = moment != kept.moment and now - kept.read_at > NAMES_SECONDS
+        if kept.found is None or changed:
+            rows = self._db.rows(SQL["source_names"], self._params(Filters()))
+            kept.found = SourceNames((str(source), str(namespace)) for source, namespace in rows)
+            kept.moment, kept.read_at = moment, now
+        return kept.found
 
     def cards(self, keys: Sequence[int]) -> dict[int, str]:
         rows = self._db.rows(SQL["cards"], {"keys": in_list(keys)})

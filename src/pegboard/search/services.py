@@ -1,0 +1,207 @@
+"""Services that a question names: "create an issue in Jira" is meant for the source `jira`.
+
+A mention is certain if the word is a proper name ("Jira", "zscaler") or if the sentence uses it as
+one: after a preposition ("post it to slack"), with a capital letter ("my Box files") or before a
+colon. A certain mention restricts the search to that source, and the name is left out of the text,
+which all of the source's items would match alike. Any other mention ("fit a linear regression")
+stays a word of the question.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from pegboard.model.items import Filters, SourceNames
+from pegboard.search.query import Query
+from pegboard.search.ranker import tables
+from pegboard.text import fold, stems
+from pegboard.verbs import word_set
+
+NAMES_FILE = Path(__file__).with_name("proper_names.txt")
+"""Names among the common words of tool texts, such as "jira" (`training/proper_names.py`)."""
+LONGEST_NAME = 4
+"""Words of a question that are compared with one name: "google cloud storage api"."""
+SHORTEST_NAME = 2
+TITLE_CASE = 0.5
+"""With a larger share of capitalised words, a capital letter does not mark a name."""
+
+_UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_WORD = re.compile(rf"[^\W_{_UNSPACED}]+|[{_UNSPACED}]+")
+"""Words; names in a script with spaces are told apart from text in one without: "在GitHub上"."""
+_GENERIC = word_set(
+    """
+    mcp server servers api apis rest openapi swagger com io net org www http https json yaml yml db
+    v1 v2 v3 v4 tool tools toolkit script scripts skill skills service services client sdk plugin
+    official demo docs doc documents files folder project src main default local catalogue catalog
+    test tests example examples data my the app cloud public private published created general other
+    misc common core utils utility all new
+    """
+)
+"""Words of labels that name no service."""
+_CALENDAR = word_set(
+    """
+    monday tuesday wednesday thursday friday saturday sunday january february march april may june
+    july august september october november december
+    """
+)
+_PREPOSITIONS = word_set(
+    """
+    in on to from via using with through into onto at for inside within of by
+    auf bei mit von aus zu im en de del con para desde por dans sur avec depuis su da nel em no
+    в на из для
+    """
+)
+_DETERMINERS = word_set("the my our your a an this that meine unser mi mis nuestro mon notre")
+_AFTER = word_set(
+    """
+    and or then but so that which where when while if because as for with by at in on to of from
+    into via using about before after under without please now today instead called named whose
+    """
+)
+"""Words that a noun phrase ends before."""
+_PLACES = word_set("account workspace instance site server tenant api")
+"""Nouns that add nothing to the name of a service: "in my Box account"."""
+
+
+class Scope(NamedTuple):
+    """What a question asks, and where."""
+
+    query: Query
+    """Without the name of its service."""
+    filters: Filters
+    """Those of the caller, and only the named sources."""
+    services: tuple[str, ...] = ()
+    """The sources that the question names."""
+
+
+class _Token(NamedTuple):
+    start: int
+    end: int
+    word: str
+
+
+class _Mention(NamedTuple):
+    key: str
+    start: int
+    end: int
+
+
+class _Known(NamedTuple):
+    """The sources that have one key."""
+
+    sources: list[str]
+    is_name: bool
+    """Whether the word has no other meaning."""
+
+
+def scope(query: Query, names: SourceNames, filters: Filters) -> Scope:
+    """Restrict a query to the sources that it names among those that the filters leave."""
+    known = _keys(names)
+    found = {
+        each: left
+        for each in _mentions(query.plain, known)
+        if (left := _left(known[each.key].sources, names, filters))
+    }
+    if not found:
+        return Scope(query, filters)
+    services = tuple(sorted({source for left in found.values() for source in left}))
+    # With two services, each is an object of the request: "copy it from Box to Drive".
+    one = len({each.key for each in found}) == 1
+    asked = query.without((each.start, each.end) for each in found) if one else query
+    return Scope(asked, filters._replace(sources=services), services)
+
+
+@lru_cache(maxsize=64)
+def _keys(names: SourceNames) -> Mapping[str, _Known]:
+    """Sources by their words without spaces and generic ones: `github` for `github-mcp`."""
+    found: dict[str, _Known] = {}
+    for source in sorted(names.namespaces):
+        words = [each.word for each in _tokens(source) if each.word not in _GENERIC]
+        key = "".join(words)
+        if len(key) >= SHORTEST_NAME and not key.isdigit() and key not in _CALENDAR:
+            own = found.setdefault(key, _Known([], is_name=any(map(_is_name, words))))
+            own.sources.append(source)
+    return found
+
+
+def _left(sources: list[str], names: SourceNames, filters: Filters) -> list[str]:
+    """Those of the sources that the caller's filters leave."""
+    return [
+        each
+        for each in sources
+        if (not filters.sources or each in filters.sources)
+        and (not filters.namespaces or names.namespaces[each].intersection(filters.namespaces))
+    ]
+
+
+def _mentions(text: str, known: Mapping[str, _Known]) -> Iterator[_Mention]:
+    """The certain mentions of known names, the longest at each place."""
+    tokens = _tokens(text) if known else []
+    place = 0
+    while place < len(tokens):
+        for length in range(min(LONGEST_NAME, len(tokens) - place), 0, -1):
+            key = "".join(each.word for each in tokens[place : place + length])
+            if key not in known:
+                continue
+            is_name = known[key].is_name
+            if span := _certain_span(text, tokens, place, place + length, is_name=is_name):
+                yield _Mention(key, *span)
+                place += length - 1
+                break
+        place += 1
+
+
+def _certain_span(
+    text: str, tokens: list[_Token], first: int, after: int, *, is_name: bool
+) -> tuple[int, int] | None:
+    """The part of the text that names the service, with its preposition; None if in doubt."""
+    start, end = tokens[first].start, tokens[after - 1].end
+    if text[end : end + 2] in ("'s", "’s"):
+        end, after = end + 2, after + 1
+    if after < len(tokens) and tokens[after].word in _PLACES:
+        end, after = tokens[after].end, after + 1
+    lead = first
+    while lead and tokens[lead - 1].word in _DETERMINERS:
+        lead -= 1
+    introduced = lead > 0 and tokens[lead - 1].word in _PREPOSITIONS
+    introduced = introduced and _ends(text, tokens, after)
+    titled = text[end:].lstrip().startswith(":") and first == 0
+    if not (introduced or titled or is_name or _is_capitalised(text, tokens, first, after)):
+        return None
+    return (tokens[lead - 1].start if introduced else start), end
+
+
+def _ends(text: str, tokens: list[_Token], after: int) -> bool:
+    """Whether the noun phrase ends before this token: "in box", but not "in box offices"."""
+    if after == len(tokens) or tokens[after].word in _AFTER:
+        return True
+    between = text[tokens[after - 1].end : tokens[after].start]
+    return not between.isspace() and bool(between) and between[0] not in "-_/'’"
+
+
+def _is_capitalised(text: str, tokens: list[_Token], first: int, after: int) -> bool:
+    """Whether a capital letter in the middle of a sentence marks it as a name."""
+    if first == 0 or text[: tokens[first].start].rstrip()[-1] in ".!?:\n\"'“(":
+        return False
+    capitals = sum(text[each.start].isupper() for each in tokens)
+    said = text[tokens[first].start : tokens[after - 1].end]
+    return any(map(str.isupper, said)) and capitals <= TITLE_CASE * len(tokens)
+
+
+@cache
+def _proper_names() -> frozenset[str]:
+    return frozenset(NAMES_FILE.read_text("utf-8").split())
+
+
+def _is_name(word: str) -> bool:
+    """Whether a word is a proper name, or at least not a common word."""
+    common = tables().weights
+    return word in _proper_names() or not all(stem in common for stem in stems(word))
+
+
+def _tokens(text: str) -> list[_Token]:
+    return [
+        _Token(each.start(), each.end(), fold(each[0]).casefold()) for each in _WORD.finditer(text)
+    ]

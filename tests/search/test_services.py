@@ -1,0 +1,108 @@
+"""Services that a question names, and words that only look like one."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pegboard.model.items import Filters, SourceNames
+from pegboard.search.query import parse
+from pegboard.search.services import scope
+
+BOARD = SourceNames(
+    (source, "public")
+    for source in (
+        *("github", "gitlab-mcp-server", "Jira", "slack", "box", "linear", "time", "memory"),
+        *("google-calendar", "monday", "filesystem", "api.trello.com", "demo", "tools", "42"),
+    )
+)
+
+
+EVERYTHING = Filters()
+
+
+def named(text, names=BOARD, filters=EVERYTHING):
+    return scope(parse(text), names, filters).services
+
+
+@pytest.mark.parametrize(
+    ("question", "source", "left"),
+    [
+        ("create an issue in Jira", "Jira", "create an issue"),
+        ("create a jira ticket", "Jira", "create a ticket"),
+        ("post the report to slack", "slack", "post the report"),
+        ("show my Box files", "box", "show my files"),
+        ("list the files in my box account", "box", "list the files"),
+        ("close the issue in Linear, then tell me", "linear", "close the issue , then tell me"),
+        ("GitHub: open a pull request", "github", "open a pull request"),
+        ("open a pull request on GitLab", "gitlab-mcp-server", "open a pull request"),
+        ("add an event to Google Calendar", "google-calendar", "add an event"),
+        ("move a card on trello", "api.trello.com", "move a card"),
+        ("read a file from the filesystem", "filesystem", "read a file"),
+        ("在GitHub上创建一个议题", "github", "在 上创建一个议题"),
+        ("erstelle ein Ticket in Jira", "Jira", "erstelle ein Ticket"),
+        ("list the repositories, using GitHub's API", "github", "list the repositories"),
+    ],
+)
+def test_a_named_service_is_searched_alone_and_its_name_left_out(question, source, left):
+    found = scope(parse(question), BOARD, Filters())
+    assert found.services == (source,) == found.filters.sources
+    assert found.query.plain == left
+    assert found.query.text == question
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "fit a linear regression",
+        "pack the box before noon",
+        "find box office results in box offices",
+        "what time is it in Tokyo",
+        "how much memory is free",
+        "list events on Monday",
+        "Monday: list events",
+        "show the tools of the demo",
+        "Box the results",
+        "FIND THE BOX FILES",
+        "Time Zone Of A City",
+        "answer 42",
+        "",
+    ],
+)
+def test_an_ambiguous_word_stays_a_word(question):
+    found = scope(parse(question), BOARD, Filters())
+    assert found.services == ()
+    assert found.filters == Filters()
+    assert found.query == parse(question)
+
+
+def test_with_two_services_both_are_searched_and_the_question_is_kept():
+    found = scope(parse("copy the file from GitHub to Box"), BOARD, Filters())
+    assert found.services == ("box", "github")
+    assert found.query.plain == "copy the file from GitHub to Box"
+
+
+def test_a_question_of_nothing_but_a_service_keeps_its_words():
+    found = scope(parse("github"), BOARD, Filters())
+    assert found.services == ("github",)
+    assert found.query == parse("github")
+
+
+def test_two_sources_of_one_service_are_both_searched():
+    both = SourceNames([("github", "public"), ("github-mcp", "public"), ("other", "public")])
+    assert named("open an issue on github", both) == ("github", "github-mcp")
+
+
+def test_only_sources_that_the_filters_leave_are_services():
+    board = SourceNames([("github", "public"), ("github", "team"), ("slack", "team")])
+    assert named("post to slack", board, Filters(namespaces=("public",))) == ()
+    assert named("post to slack", board, Filters(namespaces=("team",))) == ("slack",)
+    assert named("post to slack", board, Filters(sources=("github",))) == ()
+    assert named("post to slack", board, Filters(sources=("github", "slack"))) == ("slack",)
+
+
+@given(st.text(max_size=80), st.lists(st.text(max_size=12), max_size=4))
+def test_any_text_and_any_names_give_a_scope(text, sources):
+    names = SourceNames((source, "public") for source in sources)
+    found = scope(parse(text), names, Filters())
+    assert set(found.services) <= set(sources)
+    assert found.query.text == parse(text).text
