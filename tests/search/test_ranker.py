@@ -74,3 +74,13 @@ def test_more_cosine_is_never_worse():
         for c in (0.1, 0.3, 0.5, 0.7, 0.9)
     ]
     assert found == sorted(found)
+
+
+def test_an_abbreviation_in_another_item_does_not_change_the_features():
+    named = ("send_mail", "list_repo")
+    items = [make_item(name, description="Sends a repo by mail.") for name in named]
+    cards = [ranker.parse_card(card(item)) for item in items]
+    question = ranker.Question(parse("send repository"))
+    (alone,) = ranker.features(question, cards[:1], [SIGNALS])
+    together = ranker.features(question, cards, [SIGNALS, SIGNALS])
+    assert together[0] == alone
