@@ -78,7 +78,8 @@ def test_more_cosine_is_never_worse():
 
 def test_an_abbreviation_in_another_item_does_not_change_the_features():
     named = ("send_mail", "list_repo")
-    items = [make_item(name, description="Sends a repo by mail.") for name in named]
+    text = "Send mail to many people at once.\n\nIt can hold a repo."
+    items = [make_item(name, description=text) for name in named]
     cards = [ranker.parse_card(card(item)) for item in items]
     question = ranker.Question(parse("send repository"))
     (alone,) = ranker.features(question, cards[:1], [SIGNALS])
