@@ -7,7 +7,8 @@ property of one question and one item, so neither filters nor hidden items chang
 """
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, pairwise
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pegboard.search.query import EMPTY_STEMS, Query
 from pegboard.text import WORD, stems, words
-from pegboard.verbs import requested_verb, word_set
+from pegboard.verbs import requested_verb, verb_form, word_set
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,6 +32,10 @@ PREFIX_SHARE = 0.7
 SHORTEST_PREFIX = 3
 UNLIKELY = 3.0
 """Bound of the association of two verbs, as a logarithm of odds."""
+TOLD_FIT = 0.3
+"""Association of two verbs from which on an explanation mentions it."""
+NEARLY = 0.8
+"""Share of the stems of a title and a question that both have, from which on they are alike."""
 
 FEATURES = (
     *("cosine", "words", "fused", "in_name", "in_title", "in_name_or_title", "in_description"),
@@ -42,11 +47,19 @@ FEATURES = (
 INCREASING = frozenset(FEATURES) - {"more_in_name", "more_in_title", "more_in_path"}
 """Features of which more is never worse; of the others, less is never worse."""
 
-_OWN = frozenset(stems("my me mine myself i"))
-_OWN_ITEM = frozenset(stems("authenticated current me my self own calling"))
+_OWN_PHRASE = re.compile(
+    r" (?:(?:authent|current|call) (?:user|account|member|session)|authent|me|my|mine|self)(?= )"
+)
+"""In stems: the caller, as names and titles say it. A question says "my" for the same."""
+_OWN_STEMS = frozenset(("authent", "current", "call", "me", "my", "mine", "self"))
+"""Stems that such a phrase begins with."""
+_OWN_QUESTION = re.compile(r" (?:(?:authent|current) (?:user|account)|authent|my|mine|myself)(?= )")
+_MY = "my"
 _MANY = word_set("all every each list whole everything any entire")
 _MANY_VERBS = word_set("list search")
 _NUMBERS = {"many": 1, "one": -1}
+_HINTS = {"read-only": ("get", "list", "search"), "destructive": ("delete", "remove", "update")}
+"""Actions that a tool with this annotation of its MCP server can have."""
 
 
 class Card(NamedTuple):
@@ -68,13 +81,13 @@ class Card(NamedTuple):
     description: str
     spelled: str
     acts: tuple[str, str]
-    """Verbs of name and title; and the action of an HTTP endpoint, which can be empty."""
+    """Verbs of name and title; and the effect of calling it (`pegboard.text`), if known."""
     path: tuple[str, ...]
     runs: str
     """The telling stems of name and title in their order."""
-    own: bool
-    """Whether it is about the caller's own things."""
     title_key: str
+    mine: "Card | None" = None
+    """The card as its owner would say it: "my repositories", not "of the authenticated user"."""
 
 
 class Tables(NamedTuple):
@@ -129,7 +142,7 @@ def parse_card(text: str) -> Card:
     all_name, all_title = lines[0].split(), lines[1].split()
     name = [stem for stem in all_name if stem not in EMPTY_STEMS] or all_name
     title = [stem for stem in all_title if stem not in EMPTY_STEMS]
-    return Card(
+    found = Card(
         tuple(dict.fromkeys(name)),
         tuple(dict.fromkeys(title)),
         frozenset(all_title),
@@ -142,8 +155,26 @@ def parse_card(text: str) -> Card:
         (lines[7], lines[8]),
         tuple(lines[9].split()),
         f" {' '.join(name)} \n {' '.join(title)} ",
-        not (_OWN_ITEM.isdisjoint(name) and _OWN_ITEM.isdisjoint(title)),
         lines[10].strip(),
+    )
+    if _OWN_STEMS.isdisjoint(all_name) and _OWN_STEMS.isdisjoint(all_title):
+        return found
+    return found._replace(mine=_as_mine(found, lines[0], lines[1]))
+
+
+def _as_mine(card: Card, all_name: str, all_title: str) -> Card | None:
+    """Return the card as its owner would say it; None if it is about anything else."""
+    if not (_OWN_PHRASE.search(all_name) or _OWN_PHRASE.search(all_title)):
+        return None
+    name, title = (
+        [stem for stem in _OWN_PHRASE.sub("", line).split() if stem not in EMPTY_STEMS]
+        for line in (all_name, all_title)
+    )
+    return card._replace(
+        name=tuple(dict.fromkeys(name)) or card.name,
+        title=tuple(dict.fromkeys(title)),
+        title_with_empty=frozenset((*title, _MY)) if title else card.title_with_empty,
+        runs=f" {' '.join(name)} \n {' '.join(title)} ",
     )
 
 
@@ -227,13 +258,13 @@ class _Actions(dict[tuple[str, str], _Action]):
         verbs = acts[0].split()
         action, _, number = acts[1].strip().partition(" ")
         fits = [self._fits.get(verb, 0.0) for verb in verbs]
-        method = self._fits.get(action, 0.0)
+        method = max(self._fits.get(each, 0.0) for each in _HINTS.get(action, (action,)))
         many = not _MANY_VERBS.isdisjoint(verbs)
         found = self[acts] = _Action(
             max(fits, default=0.0),
             method,
             min(method, *fits) if fits else min(method, 0.0),
-            _NUMBERS.get(number, 0) if action else int(many),
+            _NUMBERS.get(number, 0) if action and action not in _HINTS else int(many),
         )
         return found
 
@@ -268,10 +299,11 @@ class Question:
             f" {a} {b} " for a, b in adjacent if a in self.matches and b in self.matches
         )
         self.spelled = frozenset(said)
+        self.said = said
         self.verb = requested_verb(said)
         self.fits = {**known.unseen.get(self.verb, {}), **known.verbs.get(self.verb, {})}
         self.actions = _Actions(self.fits)
-        self.own = not _OWN.isdisjoint(all_stems)
+        self.own = bool(_OWN_QUESTION.search(f" {' '.join(all_stems)} "))
         self.many = self.verb == "list" or not _MANY.isdisjoint(said)
         self.joined = {
             joined[0]: (first[0], second[0])
@@ -288,6 +320,24 @@ class Question:
             for stem in (each for other in others for each in stems(other)):
                 if len(places) == 1 and stem not in EMPTY_STEMS:
                     self.matches.add(stem, places[0])
+
+    def find(self, text: str) -> int:
+        """The bits of the stems that stand in a text."""
+        found = 0
+        for stem, bit in self.sought:
+            found |= bit if stem in text else 0
+        return found
+
+    def spell(self, bits: int) -> str:
+        """The words of the question that these bits stand for."""
+        spelled = {stem: word for word in reversed(self.said) for stem in stems(word)}
+        told = [stem for place, stem in enumerate(self.stems) if bits >> place & 1]
+        return ", ".join(f"'{spelled.get(stem, stem)}'" for stem in told)
+
+    def verb_bits(self) -> int:
+        """The bits of the verb."""
+        forms = {stem for word in self.said if verb_form(word) == self.verb for stem in stems(word)}
+        return sum(1 << place for place, stem in enumerate(self.stems) if stem in forms)
 
     def match(self, held: Sequence[str]) -> tuple[int, int, float]:
         """The bits of an item's stems, how many match, and their share by weight."""
@@ -319,6 +369,10 @@ def features(
 
 
 def _row(question: Question, card: Card, signal: Signals) -> list[float]:
+    own = 0.0
+    if card.mine is not None:
+        own = 1.0 if question.own else -1.0
+        card = card.mine if question.own else card
     name = card.name
     if not question.joined.keys().isdisjoint(name):
         name = _with_compounds(question, name)
@@ -338,7 +392,7 @@ def _row(question: Question, card: Card, signal: Signals) -> list[float]:
     equal = (both & question.equal).bit_count()
     overlap = len(card.title_with_empty & question.all)
     in_path, more_in_path = 0.5, 0
-    if len(card.acts[1]) > 2:  # an HTTP endpoint
+    if card.path:
         in_path, more_in_path = _in_path(question, card.path, name)
     return [
         signal.cosine,
@@ -362,7 +416,7 @@ def _row(question: Question, card: Card, signal: Signals) -> list[float]:
         len(question.spelled.intersection(card.spelled.split())) / equal if equal else 0.0,
         sum([pair in card.runs for pair in question.pairs]) if equal > 1 else 0,
         overlap / (len(card.title_with_empty) + len(question.all) - overlap) if overlap else 0.0,
-        (1.0 if question.own else -1.0) if card.own else 0.0,
+        own,
         action.number if question.many else 0,
         in_path,
         more_in_path,
@@ -436,8 +490,68 @@ def corrections(rows: Sequence[Sequence[float]]) -> list[float]:
     return found
 
 
-def rank_values(query: Query, cards: Sequence[Card], signals: Sequence[Signals]) -> list[float]:
+def rank_values(
+    query: Query,
+    cards: Sequence[Card],
+    signals: Sequence[Signals],
+    read_as: Mapping[str, Sequence[str]] | None = None,
+) -> list[float]:
     """The ranking value of each candidate, in units of the fused value."""
-    question = Question(query)
+    question = Question(query, read_as=read_as)
     found = corrections(features(question, cards, signals))
     return [signal.fused + more / SCALE for signal, more in zip(signals, found, strict=True)]
+
+
+# Explanations
+
+
+def explain(question: Question, card: Card) -> tuple[str, ...]:
+    """What speaks for and against an item, in phrases. The trees weigh these together."""
+    row = dict(zip(FEATURES, _row(question, card, Signals(0.0, 0.0, 0.0)), strict=True))
+    if question.own and card.mine is not None:
+        card = card.mine
+    found = list(_covering(question, card))
+    if row["title_overlap"] >= NEARLY:
+        found.append("title is nearly the question")
+    found += _fitting(question, card)
+    for name in ("name", "title"):
+        if more := int(row[f"more_in_{name}"]):
+            found.append(f"{more} extra {'word' if more == 1 else 'words'} in the {name}")
+    if row["own"]:
+        found.append("is for the caller's own" + ("" if row["own"] > 0 else ", not asked for"))
+    if row["number"]:
+        found.append("is about many" if row["number"] > 0 else "is about one, not about all")
+    return tuple(found)
+
+
+def _covering(question: Question, card: Card) -> Iterator[str]:
+    """Name the words of the question that each part of an item has and no earlier part had."""
+    bits = question.match(_with_compounds(question, card.name))[0]
+    seen = bits | bits >> len(question.stems)
+    if covered := question.spell(seen):
+        yield f"name covers {covered}"
+    parts = {
+        "title": question.match(card.title)[0],
+        "labels": question.find(card.labels),
+        "parameters": question.find(card.parameters),
+        "description": question.find(card.description),
+    }
+    for part, bits in parts.items():
+        more = bits | bits >> len(question.stems)
+        if covered := question.spell(more & ~seen):
+            yield f"{part} {'cover' if part.endswith('s') else 'covers'} {covered}"
+        seen |= more
+    if question.actions[card.acts].verb > 0:
+        seen |= question.verb_bits()
+    if missing := question.spell(~seen):
+        yield f"nothing covers {missing}"
+
+
+def _fitting(question: Question, card: Card) -> Iterator[str]:
+    """Name the actions of an item that fit that of the question, and those that do not."""
+    effect = card.acts[1].split()[:1]
+    for action in dict.fromkeys((*card.acts[0].split(), *effect)):
+        fit = max(question.fits.get(each, 0.0) for each in _HINTS.get(action, (action,)))
+        wanted = "" if action == question.verb else f" {question.verb}"
+        if abs(fit) >= TOLD_FIT:
+            yield f"action {action} {'fits' if fit > 0 else 'does not fit'}{wanted}"

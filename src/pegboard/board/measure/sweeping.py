@@ -16,7 +16,7 @@ from statistics import fmean, stdev
 from typing import NamedTuple
 
 from pegboard.board.find.answering import Ask, FindSettings, find, ranking
-from pegboard.board.find.gathering import gather
+from pegboard.board.find.gathering import Gathered, gather
 from pegboard.board.measure.evaluating import (
     CUTOFF,
     EVALUATED,
@@ -31,7 +31,7 @@ from pegboard.model.answers import Answer
 from pegboard.model.items import Mode
 from pegboard.ports.stages import Embedder, Progress
 from pegboard.ports.store import Store
-from pegboard.search.fusion import Evidence, FusionSettings, Method
+from pegboard.search.fusion import FusionSettings, Method, Scored
 from pegboard.search.query import Query, parse
 
 MEASURE = f"ndcg@{CUTOFF}"
@@ -94,10 +94,10 @@ def sweep(
     table: dict[FusionSettings, list[float]] = {each: [] for each in tried}
     notices: dict[str, None] = {}
     for number, query in enumerate(queries, start=1):
-        parsed, evidence, said = _evidence(bench, query)
-        notices |= dict.fromkeys(said)
+        parsed, gathered = parse(query.text), _gathered(bench, query)
+        notices |= dict.fromkeys(gathered.notices if gathered else ())
         for each in tried:
-            ranked = ranking(bench.store, parsed, evidence, each).scored if evidence else []
+            ranked = _ranked(bench, parsed, gathered, each) if gathered else []
             names = [name_of(one.candidate.id, query) for one in ranked[:CUTOFF]]
             table[each].append(scores(query, names)[MEASURE])
         progress("weighing", number, len(queries))
@@ -106,13 +106,17 @@ def sweep(
     return report(found) | seen, list(notices)
 
 
-def _evidence(bench: Bench, query: EvalQuery) -> tuple[Query, Evidence | None, tuple[str, ...]]:
+def _gathered(bench: Bench, query: EvalQuery) -> Gathered | None:
+    """Ask the retrievers. None for a blank query."""
     parsed = parse(query.text)
     if parsed.blank:
-        return parsed, None, ()
+        return None
     depth = max(bench.settings.depth, CUTOFF)
-    found = gather(bench.store, bench.embedder, parsed, Mode.HYBRID, EVALUATED, depth)
-    return parsed, found.evidence, found.notices
+    return gather(bench.store, bench.embedder, parsed, Mode.HYBRID, EVALUATED, depth)
+
+
+def _ranked(bench: Bench, query: Query, gathered: Gathered, fusion: FusionSettings) -> list[Scored]:
+    return ranking(bench.store, query, gathered.evidence, fusion, gathered.read_as).scored
 
 
 def _seen(
