@@ -15,7 +15,7 @@ import math
 import random
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,6 +53,26 @@ EVERYTHING = Filters()
 WEIGHED = 4_000
 """Commonest stems whose weight is kept; all others are equally rare."""
 LEAST_SEEN = 0.5
+LEAST_TOLD = 0.25
+"""Associations of verbs that never met are kept from this size on; smaller ones say little."""
+SYNONYMS = {
+    "create": "add create insert make open register",
+    "get": "describe display fetch get give inspect lookup obtain read retrieve see show tell view",
+    "list": "browse enumerate list",
+    "search": "discover explore find locate query search",
+    "delete": "cancel delete destroy discard drop erase purge remove trash wipe",
+    "update": "adjust alter change edit modify update",
+    "send": "deliver forward mail message send",
+    "run": "execute invoke launch run",
+    "stop": "abort end halt kill quit stop terminate",
+}
+"""Verbs that people use for one another. Where one is rare, all of them count.
+
+Verbs that look-alikes differ by, such as `patch` and `replace`, are left out.
+"""
+CLASSES = {word: name for name, text in SYNONYMS.items() for word in text.split()}
+PRIOR = 5.0
+"""Expected pairs as which the ratio of the synonyms counts."""
 CORPORA = {"openapi": 0.5, "mcp": 1.0, "google": 1.0}
 SOURCES = {
     "tldr": 1500,
@@ -161,10 +181,14 @@ def verb_table(
             asked[verb] += 1
             found[other] += 1
     total = sum(asked.values())
+    class_ratio = _class_ratios(both)
 
     def odds(seen: float, verb: str, other: str) -> float:
         expected = asked[verb] * found[other] / total
-        value = math.log((seen + LEAST_SEEN) / (expected + LEAST_SEEN))
+        ratio, prior = 1.0, LEAST_SEEN
+        if verb in CLASSES or other in CLASSES:
+            ratio, prior = class_ratio(verb, other), PRIOR
+        value = math.log((seen + ratio * prior) / (expected + prior))
         return round(min(max(value, -ranker.UNLIKELY), ranker.UNLIKELY), 2)
 
     seen: dict[str, dict[str, float]] = defaultdict(dict)
@@ -172,10 +196,31 @@ def verb_table(
         seen[verb][other] = odds(count, verb, other)
     common = [other for other, count in found.most_common(60)]
     unseen: dict[str, dict[str, float]] = {}
-    for verb in sorted(asked):
-        seldom = {other: odds(0, verb, other) for other in common if other not in seen[verb]}
-        unseen[verb] = {other: value for other, value in seldom.items() if value < -0.2}
+    for verb in sorted({*asked, *CLASSES}):
+        others = {*common, *CLASSES} if verb in CLASSES else common
+        seldom = {each: odds(0, verb, each) for each in sorted(others) if each not in seen[verb]}
+        unseen[verb] = {each: value for each, value in seldom.items() if abs(value) > LEAST_TOLD}
     return dict(seen), unseen
+
+
+def _class_ratios(both: Counter[tuple[str, str]]) -> Callable[[str, str], float]:
+    """How often classes of synonyms meet, against chance. Other verbs are their own class."""
+    pairs: Counter[tuple[str, str]] = Counter()
+    asked: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+    for (verb, other), count in both.items():
+        one, two = CLASSES.get(verb, verb), CLASSES.get(other, other)
+        pairs[one, two] += count
+        asked[one] += count
+        found[two] += count
+    total = sum(asked.values())
+
+    def ratio(verb: str, other: str) -> float:
+        one, two = CLASSES.get(verb, verb), CLASSES.get(other, other)
+        expected = asked[one] * found[two] / total
+        return (pairs[one, two] + LEAST_SEEN) / (expected + LEAST_SEEN)
+
+    return ratio
 
 
 # Questions and their candidates

@@ -4,6 +4,7 @@ import hashlib
 import re
 import threading
 import unicodedata
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
@@ -248,7 +249,8 @@ def _distinct(found: list[str], limit: int) -> str:
 def _effect(item: Item) -> str:
     """Return the action of an HTTP endpoint and whether it is about one thing or many.
 
-    `GET /users` is `list many`, `GET /users/{id}` is `get one`. Empty for other items.
+    `GET /users` is `list many`, `GET /users/{id}` is `get one`. A tool of an MCP server is
+    `read-only` or `destructive` if the server says so. Empty for other items.
     """
     method, _, path = item.endpoint.partition(" ")
     last = path.rstrip("/").rpartition("/")[2]
@@ -263,7 +265,17 @@ def _effect(item: Item) -> str:
             return "update one"
         case "delete":
             return "delete one" if one else "delete many"
-    return ""
+    return _hinted(item)
+
+
+def _hinted(item: Item) -> str:
+    """Return what the annotations of an MCP tool say about its effect."""
+    hints = item.executor.get("annotations")
+    if not isinstance(hints, Mapping):
+        return ""
+    if hints.get("readOnlyHint") is True:
+        return "read-only"
+    return "destructive" if hints.get("destructiveHint") is True else ""
 
 
 def _fixed_segments(endpoint: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import zip_longest
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -20,39 +21,40 @@ VERBS = word_set(
     complete compose compress compute concatenate conduct configure confirm connect consolidate
     construct control convert copy correct count crawl create crop cut deactivate debug decline
     decode decompress decrease decrypt deduplicate define delete deliver denoise deny deploy
-    deprecate deregister derive describe design detach detect determine diagnose diff disable
-    disassociate disconnect discover dismiss display dissociate divide donate download draft
-    drain draw drop dump duplicate edit email embed emit enable encode encrypt end enforce
-    enhance enlarge enqueue enrich enrol enroll ensure enter establish estimate evaluate examine
-    exchange execute expand explain explore export extend extract fade fail favorite feed fetch
-    fill filter finalize find finish fit fix flag flatten flip flush fold follow force forecast
-    forget fork format forward freeze fulfil fulfill gather generate geocode get give go grant
-    grep group guess hash hide highlight identify ignore implement import improve increase index
-    infer inform ingest initialise initialize initiate insert inspect install instantiate
-    instruct integrate interact interpolate interpret invalidate invert invite invoke issue join
-    keep kick kill label launch learn leave limit link list listen load locate lock log login
-    logout look lookup mail maintain make manage map mark mask match measure merge message
-    migrate minify mirror modify monitor mount move multiply mute navigate normalise normalize
-    notify obtain offer open optimise optimize order organise organize outline overwrite pack
-    paginate parse partition pass patch pause pay perform pin ping place plan play plot poll
-    populate post predict prepare preview print process produce promote prompt propose protect
-    provide provision prune publish pull purchase purge push put query queue quit quote raise
-    randomize rank rate react read rebase reboot rebuild recall receive recognise recognize
-    recommend reconcile record recover rectify redact redirect reduce reflow refresh refund
-    register reject release reload remind remove rename render renew rent reopen reorder repair
-    repeat replace replay replicate reply report request reschedule resend reserve reset resize
-    resolve respond restart restore restrict resume retrieve retry return reverse revert review
-    revoke rewrite roll rotate round route run sample sanitize save say scale scan schedule
-    score scrape scroll search see segment select sell send serialize serve set share sharpen
-    shelve shift show shrink shuffle shut sign simulate skip slice snapshot solve sort specify
-    split squash stage standardize star start stop store stream strip submit subscribe subtract
-    suggest sum summarise summarize suspend swap switch sync synchronise synchronize synthesize
-    tag tail take talk tell terminate test toggle tokenize touch track train transcribe transfer
-    transform transition translate transpose trash traverse trigger trim truncate try turn type
-    unarchive unassign unban unblock undelete undo unfollow unfreeze uninstall unlink unlock
-    unmute unpack unpin unpublish unregister unschedule unstar unsubscribe untag unzip update
-    upgrade upload upsert use validate verify view visit visualise visualize vote wait wake warn
-    watch wipe withdraw work wrap write zip zoom
+    deprecate deregister derive describe design destroy detach detect determine diagnose diff
+    disable disassociate disconnect discover dismiss display dissociate divide donate download
+    draft drain draw drop dump duplicate edit email embed emit enable encode encrypt end
+    enforce enhance enlarge enqueue enrich enrol enroll ensure enter erase establish estimate
+    evaluate examine exchange execute expand explain explore export extend extract fade fail
+    favorite feed fetch fill filter finalize find finish fit fix flag flatten flip flush fold
+    follow force forecast forget fork format forward freeze fulfil fulfill gather generate
+    geocode get give go grant grep group guess hash hide highlight identify ignore implement
+    import improve increase index infer inform ingest initialise initialize initiate insert
+    inspect install instantiate instruct integrate interact interpolate interpret invalidate
+    invert invite invoke issue join keep kick kill label launch learn leave limit link list
+    listen load locate lock log login logout look lookup mail maintain make manage map mark
+    mask match measure merge message migrate minify mirror modify monitor mount move multiply
+    mute navigate normalise normalize notify obtain offer open optimise optimize order organise
+    organize outline overwrite pack paginate parse partition pass patch pause pay perform pin
+    ping place plan play plot poll populate post predict prepare preview print process produce
+    promote prompt propose protect provide provision prune publish pull purchase purge push put
+    query queue quit quote raise randomize rank rate react read rebase reboot rebuild recall
+    receive recognise recognize recommend reconcile record recover rectify redact redirect
+    reduce reflow refresh refund register reject release reload remind remove rename render
+    renew rent reopen reorder repair repeat replace replay replicate reply report request
+    reschedule resend reserve reset resize resolve respond restart restore restrict resume
+    retrieve retry return reverse revert review revoke rewrite roll rotate round route run
+    sample sanitize save say scale scan schedule score scrape scroll search see segment select
+    sell send serialize serve set share sharpen shelve shift show shrink shuffle shut sign
+    simulate skip slice snapshot solve sort specify split squash stage standardize star start
+    stop store stream strip submit subscribe subtract suggest sum summarise summarize suspend
+    swap switch sync synchronise synchronize synthesize tag tail take talk tell terminate test
+    toggle tokenize touch track train transcribe transfer transform transition translate
+    transpose trash traverse trigger trim truncate try turn type unarchive unassign unban
+    unblock undelete undo unfollow unfreeze uninstall unlink unlock unmute unpack unpin
+    unpublish unregister unschedule unstar unsubscribe untag unzip update upgrade upload upsert
+    use validate verify view visit visualise visualize vote wait wake warn watch wipe withdraw
+    work wrap write zip zoom
     """
 )
 NOUNS = word_set(
@@ -157,10 +159,35 @@ def verb_form(word: str) -> str:
     return found
 
 
+_PHRASES = {
+    ("look", "up"): "lookup",
+    ("looking", "up"): "lookup",
+    ("look", "for"): "find",
+    ("looking", "for"): "find",
+    ("get", "rid"): "remove",
+    ("throw", "away"): "remove",
+    ("turn", "off"): "disable",
+    ("turn", "on"): "enable",
+    ("switch", "off"): "disable",
+    ("switch", "on"): "enable",
+    ("set", "up"): "create",
+    ("shut", "down"): "stop",
+}
+"""Verbs of two words, and the one verb that tools are named by."""
+_NEW = "new"
+"""A request without a verb that names a new thing asks to create it."""
+
+
 def requested_verb(said: Sequence[str]) -> str:
     """The verb of a request in lower-case words: `list` for "could you list my boards"."""
-    forms = (verb_form(word) for word in said[:_REACH])
-    return next((each for each in forms if each and each not in _POLITE), "")
+    reach = said[:_REACH]
+    for word, after in zip_longest(reach, reach[1:], fillvalue=""):
+        if phrase := _PHRASES.get((word, after)):
+            return phrase
+        found = verb_form(word)
+        if found and found not in _POLITE:
+            return found
+    return "create" if _NEW in reach else ""
 
 
 def named_verb(said: Sequence[str]) -> str:

@@ -74,3 +74,116 @@ def test_more_cosine_is_never_worse():
         for c in (0.1, 0.3, 0.5, 0.7, 0.9)
     ]
     assert found == sorted(found)
+
+
+def test_an_abbreviation_in_another_item_does_not_change_the_features():
+    named = ("send_mail", "list_repo")
+    text = "Send mail to many people at once.\n\nIt can hold a repo."
+    items = [make_item(name, description=text) for name in named]
+    cards = [ranker.parse_card(card(item)) for item in items]
+    question = ranker.Question(parse("send repository"))
+    (alone,) = ranker.features(question, cards[:1], [SIGNALS])
+    together = ranker.features(question, cards, [SIGNALS, SIGNALS])
+    assert together[0] == alone
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "wrong"),
+    [
+        ("erase a webhook", "delete_webhook", "get_webhook"),
+        ("look up an invoice", "get_invoice", "update_invoice"),
+        ("get rid of a webhook", "delete_webhook", "get_webhook"),
+        ("a new webhook", "create_webhook", "delete_webhook"),
+        ("alter a webhook", "update_webhook", "list_webhooks"),
+    ],
+)
+def test_everyday_words_stand_for_the_verbs_that_tools_are_named_by(text, right, wrong):
+    first, second = values(text, make_item(right), make_item(wrong))
+    assert first > second
+
+
+def test_my_things_are_those_of_the_authenticated_user():
+    own = make_item("list_repos_for_authenticated_user", description="Anything.")
+    public = make_item("list_public_repos", description="Anything.")
+    first, second = values("list my repos", own, public)
+    assert first > second
+    first, second = values("list the public repos", own, public)
+    assert first < second
+
+
+def test_a_misspelled_word_counts_as_the_word_it_was_read_as():
+    cards = [ranker.parse_card(card(make_item(name))) for name in ("refund_payment", "x")]
+    signals = [SIGNALS, SIGNALS]
+    readings = {"refnd": ("refund",), "paymnet": ("payment", "payments")}
+    read = ranker.rank_values(parse("refnd a paymnet"), cards, signals, readings)
+    right = ranker.rank_values(parse("refund a payment"), cards, signals)
+    assert read == right
+
+
+def test_every_reading_of_a_word_counts():
+    question = ranker.Question(parse("mak"), read_as={"mak": ("make", "mask")})
+    cards = [ranker.parse_card(card(make_item(name))) for name in ("make", "mask", "list")]
+    rows = ranker.features(question, cards, [SIGNALS] * 3)
+    in_name = [row[ranker.FEATURES.index("in_name")] for row in rows]
+    assert in_name == [1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "hint", "fits"),
+    [
+        ("show the invoice", "readOnlyHint", True),
+        ("delete the invoice", "readOnlyHint", False),
+        ("delete the invoice", "destructiveHint", True),
+        ("show the invoice", "destructiveHint", False),
+    ],
+)
+def test_the_annotations_of_an_mcp_server_act_like_an_http_method(text, hint, fits):
+    item = make_item("invoice", executor={"annotations": {hint: True}})
+    (row,) = ranker.features(
+        ranker.Question(parse(text)), [ranker.parse_card(card(item))], [SIGNALS]
+    )
+    assert (row[ranker.FEATURES.index("method")] > 0) is fits
+
+
+def explained(text, name, **more):
+    item = make_item(name, **{"description": "", **more})
+    return ranker.explain(ranker.Question(parse(text)), ranker.parse_card(card(item)))
+
+
+def test_an_explanation_names_what_speaks_for_an_item():
+    assert explained("create a pull request", "create_pull_request") == (
+        "name covers 'create', 'pull', 'request'",
+        "action create fits",
+    )
+
+
+def test_an_explanation_names_what_speaks_against_an_item():
+    assert explained("create a pull request", "get_pull_review") == (
+        "name covers 'pull'",
+        "nothing covers 'create', 'request'",
+        "action get does not fit create",
+        "2 extra words in the name",
+    )
+
+
+def test_an_explanation_says_that_a_title_is_nearly_the_question():
+    found = explained("create a pull request", "x_1", title="Create a pull request")
+    assert "title covers 'create', 'pull', 'request'" in found
+    assert "title is nearly the question" in found
+
+
+def test_an_explanation_says_whose_things_an_item_is_about():
+    own = "list_repos_for_authenticated_user"
+    assert "is for the caller's own" in explained("list my repos", own)
+    assert "is for the caller's own, not asked for" in explained("list repos", own)
+
+
+def test_an_explanation_says_how_many_things_an_item_is_about():
+    assert "is about many" in explained("list all repos", "list_repos")
+    one = explained("list all repos", "get_repo", endpoint="GET /repos/{repo}")
+    assert "is about one, not about all" in one
+
+
+@given(text=st.text(max_size=80), name=st.text(min_size=1, max_size=30))
+def test_any_question_and_item_can_be_explained(text, name):
+    explained(text, name)

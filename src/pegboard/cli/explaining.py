@@ -73,7 +73,8 @@ def _print_item(number: int, fact: HitFact, spelled: Mapping[str, str], *, by_pl
         + f"  {as_score(fact.score)}  "
         + click.style(fact.fate, fg="green" if fact.fate == SHOWN else "yellow")
     )
-    for line in (_sum(fact, by_places=by_places), _legs(fact), _fields(fact, spelled)):
+    ranked_by = f"ranker: {'; '.join(fact.ranked_by)}" if fact.ranked_by else ""
+    for line in (_sum(fact, by_places=by_places), _legs(fact), _fields(fact, spelled), ranked_by):
         if line:
             click.echo(wrapped(line, "    "))
 

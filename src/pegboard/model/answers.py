@@ -99,6 +99,8 @@ class HitFact(NamedTuple):
     """`shown`, or why not."""
     ranker: float = 0.0
     """What agreement of names, titles, verbs and parameters adds to the fused value."""
+    ranked_by: tuple[str, ...] = ()
+    """What the ranker found for and against the item, in phrases."""
 
 
 class Explanation(NamedTuple):

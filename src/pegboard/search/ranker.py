@@ -7,15 +7,16 @@ property of one question and one item, so neither filters nor hidden items chang
 """
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pegboard.search.query import EMPTY_STEMS, Query
-from pegboard.text import stems, words
-from pegboard.verbs import requested_verb, word_set
+from pegboard.text import WORD, stems, words
+from pegboard.verbs import requested_verb, verb_form, word_set
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,6 +32,10 @@ PREFIX_SHARE = 0.7
 SHORTEST_PREFIX = 3
 UNLIKELY = 3.0
 """Bound of the association of two verbs, as a logarithm of odds."""
+TOLD_FIT = 0.3
+"""Association of two verbs from which on an explanation mentions it."""
+NEARLY = 0.8
+"""Share of the stems of a title and a question that both have, from which on they are alike."""
 
 FEATURES = (
     *("cosine", "words", "fused", "in_name", "in_title", "in_name_or_title", "in_description"),
@@ -42,33 +47,47 @@ FEATURES = (
 INCREASING = frozenset(FEATURES) - {"more_in_name", "more_in_title", "more_in_path"}
 """Features of which more is never worse; of the others, less is never worse."""
 
-_OWN = frozenset(stems("my me mine myself i"))
-_OWN_ITEM = frozenset(stems("authenticated current me my self own calling"))
+_OWN_PHRASE = re.compile(
+    r" (?:(?:authent|current|call) (?:user|account|member|session)|authent|me|my|mine|self)(?= )"
+)
+"""In stems: the caller, as names and titles say it. A question says "my" for the same."""
+_OWN_STEMS = frozenset(("authent", "current", "call", "me", "my", "mine", "self"))
+"""Stems that such a phrase begins with."""
+_OWN_QUESTION = re.compile(r" (?:(?:authent|current) (?:user|account)|authent|my|mine|myself)(?= )")
+_MY = "my"
 _MANY = word_set("all every each list whole everything any entire")
 _MANY_VERBS = word_set("list search")
+_NUMBERS = {"many": 1, "one": -1}
+_HINTS = {"read-only": ("get", "list", "search"), "destructive": ("delete", "remove", "update")}
+"""Actions that a tool with this annotation of its MCP server can have."""
 
 
 class Card(NamedTuple):
-    """The ranking card of an item (`pegboard.text.card`), parsed."""
+    """The ranking card of an item (`pegboard.text.card`), parsed.
 
-    name: frozenset[str]
-    title: frozenset[str]
+    Names, titles and paths are split into stems. Longer lines stay text with a space at both ends:
+    finding the few stems of a question in them is faster than splitting them.
+    """
+
+    name: tuple[str, ...]
+    title: tuple[str, ...]
     title_with_empty: frozenset[str]
     """The title's stems, with those that say nothing, such as "the"."""
-    labels: frozenset[str]
-    parameters: frozenset[str]
-    parameter_texts: frozenset[str]
-    description: frozenset[str]
-    spelled: frozenset[str]
-    verbs: tuple[str, ...]
-    method: str
-    number: int
-    """1 for an item about many things, -1 for one about one thing, 0 if unknown."""
-    path: frozenset[str]
-    pairs: frozenset[tuple[str, str]]
+    text: str
+    """All lines."""
+    labels: str
+    parameters: str
+    parameter_texts: str
+    description: str
+    spelled: str
+    acts: tuple[str, str]
+    """Verbs of name and title; and the effect of calling it (`pegboard.text`), if known."""
+    path: tuple[str, ...]
+    runs: str
+    """The telling stems of name and title in their order."""
     title_key: str
-    name_weight: float
-    title_weight: float
+    mine: "Card | None" = None
+    """The card as its owner would say it: "my repositories", not "of the authenticated user"."""
 
 
 class Tables(NamedTuple):
@@ -113,62 +132,179 @@ def tables() -> Tables:
     return Tables(data["weights"], data["rare"], data["verbs"], data["unseen"])
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=5_000)
 def parse_card(text: str) -> Card:
     """Parse a card; an empty text gives an empty card."""
-    lines = text.split("\n")
+    padded = f" {text} ".replace("\n", " \n ")
+    lines = padded.split("\n")
     if len(lines) != CARD_LINES:
-        lines = [""] * CARD_LINES
-    name, title = lines[0].split(), lines[1].split()
-    telling = [stem for stem in name if stem not in EMPTY_STEMS] or name
-    heading = [stem for stem in title if stem not in EMPTY_STEMS]
-    verbs = tuple(lines[7].split())
-    method, _, one = lines[8].partition(" ")
-    many = any(verb in _MANY_VERBS for verb in verbs)
-    name_set, title_set = frozenset(telling), frozenset(heading)
-    return Card(
-        name=name_set,
-        title=title_set,
-        title_with_empty=frozenset(title),
-        labels=frozenset(lines[2].split()),
-        parameters=frozenset(lines[3].split()),
-        parameter_texts=frozenset(lines[4].split()),
-        description=frozenset(lines[5].split()),
-        spelled=frozenset(lines[6].split()),
-        verbs=verbs,
-        method=method,
-        number={"many": 1, "one": -1}.get(one, 0) if method else int(many),
-        path=frozenset(lines[9].split()),
-        pairs=frozenset((*pairwise(telling), *pairwise(heading))),
-        title_key=lines[10],
-        name_weight=_total(name_set),
-        title_weight=_total(title_set),
+        lines = ["  "] * CARD_LINES
+    all_name, all_title = lines[0].split(), lines[1].split()
+    name = [stem for stem in all_name if stem not in EMPTY_STEMS] or all_name
+    title = [stem for stem in all_title if stem not in EMPTY_STEMS]
+    found = Card(
+        tuple(dict.fromkeys(name)),
+        tuple(dict.fromkeys(title)),
+        frozenset(all_title),
+        padded,
+        lines[2],
+        lines[3],
+        lines[4],
+        lines[5],
+        lines[6],
+        (lines[7], lines[8]),
+        tuple(lines[9].split()),
+        f" {' '.join(name)} \n {' '.join(title)} ",
+        lines[10].strip(),
+    )
+    if _OWN_STEMS.isdisjoint(all_name) and _OWN_STEMS.isdisjoint(all_title):
+        return found
+    return found._replace(mine=_as_mine(found, lines[0], lines[1]))
+
+
+def _as_mine(card: Card, all_name: str, all_title: str) -> Card | None:
+    """Return the card as its owner would say it; None if it is about anything else."""
+    if not (_OWN_PHRASE.search(all_name) or _OWN_PHRASE.search(all_title)):
+        return None
+    name, title = (
+        [stem for stem in _OWN_PHRASE.sub("", line).split() if stem not in EMPTY_STEMS]
+        for line in (all_name, all_title)
+    )
+    return card._replace(
+        name=tuple(dict.fromkeys(name)) or card.name,
+        title=tuple(dict.fromkeys(title)),
+        title_with_empty=frozenset((*title, _MY)) if title else card.title_with_empty,
+        runs=f" {' '.join(name)} \n {' '.join(title)} ",
     )
 
 
-def _total(found: frozenset[str]) -> float:
-    known = tables()
-    return sum(known.weights.get(stem, known.rare) for stem in found) or 1.0
+class _Match(NamedTuple):
+    """What a stem of an item stands for in the question."""
+
+    bits: int
+    """One bit for a stem of the question: a low one if equal, a high one if abbreviated."""
+    weight: float
+    """That of the item's stem."""
+
+
+class _Matches(dict[str, _Match]):
+    """Matches by stems of items. Filled while items are compared."""
+
+    def __init__(self, question_stems: Sequence[str], known: Tables) -> None:
+        self._count = len(question_stems)
+        self._known = known
+        self._starts: dict[str, list[tuple[int, str]]] = {}
+        for place, stem in enumerate(question_stems):
+            self.add(stem, place)
+            if len(stem) >= SHORTEST_PREFIX:
+                self._starts.setdefault(stem[:SHORTEST_PREFIX], []).append((place, stem))
+
+    def add(self, stem: str, place: int) -> None:
+        """Let a stem stand for that of the question at this place."""
+        self.setdefault(stem, _Match(1 << place, self._weight(stem)))
+
+    def __missing__(self, stem: str) -> _Match:
+        found = self[stem] = _Match(self._abbreviated(stem), self._weight(stem))
+        return found
+
+    def _abbreviated(self, stem: str) -> int:
+        if len(stem) >= SHORTEST_PREFIX:
+            for place, other in self._starts.get(stem[:SHORTEST_PREFIX], ()):
+                if stem.startswith(other) or other.startswith(stem):
+                    return 1 << (place + self._count)
+        return 0
+
+    def _weight(self, stem: str) -> float:
+        return self._known.weights.get(stem, self._known.rare)
+
+
+class _Coverage(dict[int, float]):
+    """The share of the question, by weight, that the bits of matches stand for."""
+
+    def __init__(self, weights: Sequence[float]) -> None:
+        self._weights = weights
+        self._total = sum(weights) or 1.0
+        self[0] = 0.0
+
+    def __missing__(self, bits: int) -> float:
+        abbreviated = bits >> len(self._weights)
+        found = 0.0
+        for place, weight in enumerate(self._weights):
+            if bits >> place & 1:
+                found += weight
+            elif abbreviated >> place & 1:
+                found += weight * PREFIX_SHARE
+        share = self[bits] = found / self._total
+        return share
+
+
+class _Action(NamedTuple):
+    """How the actions of an item fit that of the question."""
+
+    verb: float
+    method: float
+    least: float
+    number: int
+    """1 for an item about many things, -1 for one about one thing, 0 if unknown."""
+
+
+class _Actions(dict[tuple[str, str], _Action]):
+    """By the actions of an item (`Card.acts`). Filled while items are compared."""
+
+    def __init__(self, fits: Mapping[str, float]) -> None:
+        self._fits = fits
+
+    def __missing__(self, acts: tuple[str, str]) -> _Action:
+        verbs = acts[0].split()
+        action, _, number = acts[1].strip().partition(" ")
+        fits = [self._fits.get(verb, 0.0) for verb in verbs]
+        method = max(self._fits.get(each, 0.0) for each in _HINTS.get(action, (action,)))
+        many = not _MANY_VERBS.isdisjoint(verbs)
+        found = self[acts] = _Action(
+            max(fits, default=0.0),
+            method,
+            min(method, *fits) if fits else min(method, 0.0),
+            _NUMBERS.get(number, 0) if action and action not in _HINTS else int(many),
+        )
+        return found
 
 
 class Question:
     """The part of a query that all its candidates are compared with."""
 
-    def __init__(self, query: Query, known: Tables | None = None) -> None:
+    def __init__(
+        self,
+        query: Query,
+        known: Tables | None = None,
+        read_as: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        """`read_as`: words of the query that no item has, and the words they were taken for."""
         known = known or tables()
-        said = words(query.plain)
-        all_stems = stems(query.plain)
+        readings = read_as or {}
+        plain = _corrected(query.plain, readings)
+        said, all_stems = words(plain), stems(plain)
         telling = [each for each in dict.fromkeys(all_stems) if each not in EMPTY_STEMS]
         self.stems = tuple(telling or dict.fromkeys(all_stems))
-        self.weights = {each: known.weights.get(each, known.rare) for each in self.stems}
-        self.total = sum(self.weights.values()) or 1.0
+        self.matches = _Matches(self.stems, known)
+        self.covered = _Coverage([self.matches[each].weight for each in self.stems])
+        self.equal = (1 << len(self.stems)) - 1
+        """The bits of all stems, without those of abbreviations."""
+        self._read_also(readings)
+        self.sought = tuple(
+            (f" {stem} ", match.bits) for stem, match in self.matches.items() if match.bits
+        )
         self.all = frozenset(all_stems)
-        self.pairs = frozenset(pairwise(all_stems))
+        adjacent = dict.fromkeys(pairwise(all_stems))
+        self.pairs = tuple(
+            f" {a} {b} " for a, b in adjacent if a in self.matches and b in self.matches
+        )
         self.spelled = frozenset(said)
-        verb = requested_verb(said)
-        self.verbs = {**known.unseen.get(verb, {}), **known.verbs.get(verb, {})}
-        self.own = not _OWN.isdisjoint(all_stems)
-        self.many = verb == "list" or not _MANY.isdisjoint(said)
+        self.said = said
+        self.verb = requested_verb(said)
+        self.fits = {**known.unseen.get(self.verb, {}), **known.verbs.get(self.verb, {})}
+        self.actions = _Actions(self.fits)
+        self.own = bool(_OWN_QUESTION.search(f" {' '.join(all_stems)} "))
+        self.many = self.verb == "list" or not _MANY.isdisjoint(said)
         self.joined = {
             joined[0]: (first[0], second[0])
             for a, b in pairwise(said)
@@ -177,99 +313,132 @@ class Question:
             and len(second := stems(b)) == 1
         }
 
+    def _read_also(self, readings: Mapping[str, Sequence[str]]) -> None:
+        """Let the other readings of a word match as its first reading does."""
+        for first, *others in readings.values():
+            places = [self.stems.index(each) for each in stems(first) if each in self.stems]
+            for stem in (each for other in others for each in stems(other)):
+                if len(places) == 1 and stem not in EMPTY_STEMS:
+                    self.matches.add(stem, places[0])
+
+    def find(self, text: str) -> int:
+        """The bits of the stems that stand in a text."""
+        found = 0
+        for stem, bit in self.sought:
+            found |= bit if stem in text else 0
+        return found
+
+    def spell(self, bits: int) -> str:
+        """The words of the question that these bits stand for."""
+        spelled = {stem: word for word in reversed(self.said) for stem in stems(word)}
+        told = [stem for place, stem in enumerate(self.stems) if bits >> place & 1]
+        return ", ".join(f"'{spelled.get(stem, stem)}'" for stem in told)
+
+    def verb_bits(self) -> int:
+        """The bits of the verb."""
+        forms = {stem for word in self.said if verb_form(word) == self.verb for stem in stems(word)}
+        return sum(1 << place for place, stem in enumerate(self.stems) if stem in forms)
+
+    def match(self, held: Sequence[str]) -> tuple[int, int, float]:
+        """The bits of an item's stems, how many match, and their share by weight."""
+        matches = self.matches
+        bits = count = 0
+        matched = total = 0.0
+        for stem in held:
+            bit, weight = matches[stem]
+            total += weight
+            if bit:
+                bits |= bit
+                matched += weight
+                count += 1
+        return bits, count, matched / total if count else 0.0
+
+
+def _corrected(text: str, readings: Mapping[str, Sequence[str]]) -> str:
+    """The text with the first reading of each misspelled word in its place."""
+    if not readings:
+        return text
+    return WORD.sub(lambda found: readings.get(found[0].lower(), (found[0],))[0], text)
+
 
 def features(
     question: Question, cards: Sequence[Card], signals: Sequence[Signals]
 ) -> list[list[float]]:
     """One row of `FEATURES` for each candidate."""
-    related = _related(question, cards)
-    return [
-        _row(question, related, card, signal) for card, signal in zip(cards, signals, strict=True)
-    ]
+    return [_row(question, card, signal) for card, signal in zip(cards, signals, strict=True)]
 
 
-def _related(question: Question, cards: Sequence[Card]) -> dict[str, tuple[str, float]]:
-    """Stems of candidates that stand for a stem of the question, and the share they count."""
-    found = {stem: (stem, 1.0) for stem in question.stems}
-    held: set[str] = set().union(*(card.name | card.title | card.path for card in cards))
-    longer = [stem for stem in question.stems if len(stem) >= SHORTEST_PREFIX]
-    for other in held - found.keys():
-        if len(other) < SHORTEST_PREFIX:
-            continue
-        for stem in longer:
-            if other.startswith(stem) or stem.startswith(other):
-                found[other] = (stem, PREFIX_SHARE)
-                break
-    return found
-
-
-def _row(
-    question: Question, related: Mapping[str, tuple[str, float]], card: Card, signal: Signals
-) -> list[float]:
-    known = tables()
-    asked = related.keys()
-    name, title = _with_compounds(question, card.name), card.title
-    both = name | title
-    in_name, in_title = name & asked, title & asked
-    own = not _OWN_ITEM.isdisjoint(both)
-    verbs = [question.verbs.get(verb, 0.0) for verb in card.verbs]
-    method = question.verbs.get(card.method, 0.0)
-    weight = known.weights.get
-    exact = len(both & question.weights.keys())
+def _row(question: Question, card: Card, signal: Signals) -> list[float]:
+    own = 0.0
+    if card.mine is not None:
+        own = 1.0 if question.own else -1.0
+        card = card.mine if question.own else card
+    name = card.name
+    if not question.joined.keys().isdisjoint(name):
+        name = _with_compounds(question, name)
+    in_name, of_name, name_share = question.match(name)
+    in_title, of_title, title_share = question.match(card.title)
+    in_labels = in_parameters = in_texts = in_description = 0
+    text = card.text
+    for stem, bit in question.sought:
+        if stem in text:
+            in_labels |= bit if stem in card.labels else 0
+            in_parameters |= bit if stem in card.parameters else 0
+            in_texts |= bit if stem in card.parameter_texts else 0
+            in_description |= bit if stem in card.description else 0
+    both = in_name | in_title
+    covered = question.covered
+    action = question.actions[card.acts]
+    equal = (both & question.equal).bit_count()
     overlap = len(card.title_with_empty & question.all)
+    in_path, more_in_path = 0.5, 0
+    if card.path:
+        in_path, more_in_path = _in_path(question, card.path, name)
     return [
         signal.cosine,
         signal.words,
         signal.fused,
-        _covered(question, related, in_name),
-        _covered(question, related, in_title),
-        _covered(question, related, in_name | in_title),
-        _covered(question, related, card.description & asked),
-        _covered(
-            question,
-            related,
-            (both | card.labels | card.parameters | card.description) & asked,
-        ),
-        _covered(question, related, card.parameters & asked),
-        _covered(question, related, card.parameter_texts & asked),
-        _covered(question, related, card.labels & asked),
-        sum(weight(stem, known.rare) for stem in in_name) / card.name_weight,
-        sum(weight(stem, known.rare) for stem in in_title) / card.title_weight,
-        len(name) - len(in_name),
-        len(title) - len(in_title),
-        max(verbs, default=0.0),
-        method,
-        min(method, *verbs) if verbs else min(method, 0.0),
-        len(card.spelled & question.spelled) / exact if exact else 0.0,
-        len(card.pairs & question.pairs),
-        overlap / len(card.title_with_empty | question.all) if overlap else 0.0,
-        (1.0 if question.own else -1.0) if own else 0.0,
-        float(card.number) if question.many else 0.0,
-        _covered(question, related, card.path & asked) if card.method else 0.5,
-        len(card.path - asked - name) if card.method else 0,
+        covered[in_name],
+        covered[in_title],
+        covered[both],
+        covered[in_description],
+        covered[both | in_labels | in_parameters | in_description],
+        covered[in_parameters],
+        covered[in_texts],
+        covered[in_labels],
+        name_share,
+        title_share,
+        len(name) - of_name,
+        len(card.title) - of_title,
+        action.verb,
+        action.method,
+        action.least,
+        len(question.spelled.intersection(card.spelled.split())) / equal if equal else 0.0,
+        sum([pair in card.runs for pair in question.pairs]) if equal > 1 else 0,
+        overlap / (len(card.title_with_empty) + len(question.all) - overlap) if overlap else 0.0,
+        own,
+        action.number if question.many else 0,
+        in_path,
+        more_in_path,
     ]
 
 
-def _with_compounds(question: Question, name: frozenset[str]) -> frozenset[str]:
+def _in_path(question: Question, path: Sequence[str], name: Sequence[str]) -> tuple[float, int]:
+    """The share of the question that a path covers, and the number of stems it says beyond."""
+    bits = more = 0
+    for stem in path:
+        bit = question.matches[stem].bits
+        bits |= bit
+        more += not bit and stem not in name
+    return question.covered[bits], more
+
+
+def _with_compounds(question: Question, name: tuple[str, ...]) -> tuple[str, ...]:
     """With `pullrequest` as `pull` and `request`, if the question says it in two words."""
     for joined, parts in question.joined.items():
-        if joined in name and name.isdisjoint(parts):
-            name = (name - {joined}).union(parts)
+        if joined in name and not set(parts) & set(name):
+            name = (*(stem for stem in name if stem != joined), *dict.fromkeys(parts))
     return name
-
-
-def _covered(
-    question: Question, related: Mapping[str, tuple[str, float]], held: frozenset[str] | set[str]
-) -> float:
-    """The share of the question, by weight, that these stems stand for."""
-    if not held:
-        return 0.0
-    shares: dict[str, float] = {}
-    for other in held:
-        stem, share = related[other]
-        if share > shares.get(stem, 0.0):
-            shares[stem] = share
-    return sum(question.weights[stem] * share for stem, share in shares.items()) / question.total
 
 
 @cache
@@ -309,9 +478,8 @@ def corrections(rows: Sequence[Sequence[float]]) -> list[float]:
     if not rows:
         return []
     trees = _trees()
-    table = np.asarray(rows, dtype=np.float32)
-    width = table.shape[1]
-    flat = table.ravel()
+    width = len(rows[0])
+    flat = np.fromiter(chain.from_iterable(rows), np.float32, len(rows) * width)
     places = np.tile(trees.roots, (len(rows), 1))
     offsets = (np.arange(len(rows)) * width)[:, None]
     for _ in range(trees.depth):
@@ -322,8 +490,68 @@ def corrections(rows: Sequence[Sequence[float]]) -> list[float]:
     return found
 
 
-def rank_values(query: Query, cards: Sequence[Card], signals: Sequence[Signals]) -> list[float]:
+def rank_values(
+    query: Query,
+    cards: Sequence[Card],
+    signals: Sequence[Signals],
+    read_as: Mapping[str, Sequence[str]] | None = None,
+) -> list[float]:
     """The ranking value of each candidate, in units of the fused value."""
-    question = Question(query)
+    question = Question(query, read_as=read_as)
     found = corrections(features(question, cards, signals))
     return [signal.fused + more / SCALE for signal, more in zip(signals, found, strict=True)]
+
+
+# Explanations
+
+
+def explain(question: Question, card: Card) -> tuple[str, ...]:
+    """What speaks for and against an item, in phrases. The trees weigh these together."""
+    row = dict(zip(FEATURES, _row(question, card, Signals(0.0, 0.0, 0.0)), strict=True))
+    if question.own and card.mine is not None:
+        card = card.mine
+    found = list(_covering(question, card))
+    if row["title_overlap"] >= NEARLY:
+        found.append("title is nearly the question")
+    found += _fitting(question, card)
+    for name in ("name", "title"):
+        if more := int(row[f"more_in_{name}"]):
+            found.append(f"{more} extra {'word' if more == 1 else 'words'} in the {name}")
+    if row["own"]:
+        found.append("is for the caller's own" + ("" if row["own"] > 0 else ", not asked for"))
+    if row["number"]:
+        found.append("is about many" if row["number"] > 0 else "is about one, not about all")
+    return tuple(found)
+
+
+def _covering(question: Question, card: Card) -> Iterator[str]:
+    """Name the words of the question that each part of an item has and no earlier part had."""
+    bits = question.match(_with_compounds(question, card.name))[0]
+    seen = bits | bits >> len(question.stems)
+    if covered := question.spell(seen):
+        yield f"name covers {covered}"
+    parts = {
+        "title": question.match(card.title)[0],
+        "labels": question.find(card.labels),
+        "parameters": question.find(card.parameters),
+        "description": question.find(card.description),
+    }
+    for part, bits in parts.items():
+        more = bits | bits >> len(question.stems)
+        if covered := question.spell(more & ~seen):
+            yield f"{part} {'cover' if part.endswith('s') else 'covers'} {covered}"
+        seen |= more
+    if question.actions[card.acts].verb > 0:
+        seen |= question.verb_bits()
+    if missing := question.spell(~seen):
+        yield f"nothing covers {missing}"
+
+
+def _fitting(question: Question, card: Card) -> Iterator[str]:
+    """Name the actions of an item that fit that of the question, and those that do not."""
+    effect = card.acts[1].split()[:1]
+    for action in dict.fromkeys((*card.acts[0].split(), *effect)):
+        fit = max(question.fits.get(each, 0.0) for each in _HINTS.get(action, (action,)))
+        wanted = "" if action == question.verb else f" {question.verb}"
+        if abs(fit) >= TOLD_FIT:
+            yield f"action {action} {'fits' if fit > 0 else 'does not fit'}{wanted}"

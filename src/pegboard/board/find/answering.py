@@ -39,7 +39,7 @@ from pegboard.search.fusion import (
 from pegboard.search.look_alikes import groups
 from pegboard.search.passages import by_words, shown
 from pegboard.search.query import Query, parse
-from pegboard.search.ranker import Signals, parse_card, rank_values
+from pegboard.search.ranker import Question, Signals, explain, parse_card, rank_values
 from pegboard.search.reason import fields_with, match_type, reason
 from pegboard.search.services import Scope, scope
 from pegboard.text import Passage, passages, signature, terms
@@ -102,17 +102,31 @@ class Order(NamedTuple):
     """Items whose whole title the query is."""
 
 
-def ranking(store: Store, query: Query, evidence: Evidence, fusion: FusionSettings) -> Order:
-    """Fuse the retrievers and, where both were asked, rerank by names, titles and verbs."""
-    scored = fuse(evidence, fusion)
+def is_reranked(evidence: Evidence, fusion: FusionSettings) -> bool:
+    """Whether both retrievers were asked, and their scores are added."""
     hybrid = Leg.VECTOR in evidence.legs and len(evidence.legs) > 1
-    if not hybrid or fusion.method is not Method.SUM:
+    return hybrid and fusion.method is Method.SUM
+
+
+def ranking(
+    store: Store,
+    query: Query,
+    evidence: Evidence,
+    fusion: FusionSettings,
+    read_as: Mapping[str, tuple[str, ...]] | None = None,
+) -> Order:
+    """Fuse the retrievers and, where both were asked, rerank by names, titles and verbs.
+
+    `read_as`: words of the query that the board does not know, and those they were taken for.
+    """
+    scored = fuse(evidence, fusion)
+    if not is_reranked(evidence, fusion):
         return Order(scored)
     keys = [each.candidate.key for each in scored]
     texts = store.index.cards(keys)
     cards = [parse_card(texts.get(key, "")) for key in keys]
     signals = [Signals(each.meaning, each.words, each.fused) for each in scored]
-    values = rank_values(query, cards, signals)
+    values = rank_values(query, cards, signals, read_as)
     wanted = query.name_key
     titled = frozenset(
         key for key, card in zip(keys, cards, strict=True) if wanted and card.title_key == wanted
@@ -229,7 +243,8 @@ class _Answering:
         return self.settings.threshold, self.settings.floor
 
     def answer(self) -> Answer:
-        order = ranking(self.store, self.query, self.gathered.evidence, self.settings.fusion)
+        found, fusion = self.gathered, self.settings.fusion
+        order = ranking(self.store, self.query, found.evidence, fusion, found.read_as)
         scored, self.titled = order.scored, order.titled
         reach = max(self.ask.limit, LOOK_ALIKES_AMONG if self.ask.diverse else 0)
         first = _within_reach(scored, reach)
@@ -386,7 +401,8 @@ class _Answering:
 
     def _explanation(self, ranked: Sequence[Ranked], hits: Sequence[Hit]) -> Explanation:
         first = ranked[: self.ask.limit + EXPLAINED_BEYOND]
-        entries = self.store.index.entries([each.key for each in first])
+        keys = [each.key for each in first]
+        entries, reasons = self.store.index.entries(keys), self._ranker_reasons(keys)
         evidence, fusion = self.gathered.evidence, self.settings.fusion
         weights = {
             "alpha": meaning_weight(evidence.legs, fusion),
@@ -402,11 +418,20 @@ class _Answering:
             weights=weights,
             threshold=self.threshold,
             items=tuple(
-                self._hit_fact(each, entries[each.key], hits)
+                self._hit_fact(each, entries[each.key], hits)._replace(
+                    ranked_by=reasons.get(each.key, ())
+                )
                 for each in first
                 if each.key in entries
             ),
         )
+
+    def _ranker_reasons(self, keys: Sequence[int]) -> dict[int, tuple[str, ...]]:
+        if not is_reranked(self.gathered.evidence, self.settings.fusion):
+            return {}
+        question = Question(self.query, read_as=self.gathered.read_as)
+        cards = self.store.index.cards(keys)
+        return {key: explain(question, parse_card(text)) for key, text in cards.items()}
 
     def _word_fact(self, term: str) -> WordFact:
         found = self.gathered

@@ -16,7 +16,7 @@ from statistics import fmean, stdev
 from typing import NamedTuple
 
 from pegboard.board.find.answering import Ask, FindSettings, ranking
-from pegboard.board.find.gathering import gather
+from pegboard.board.find.gathering import Gathered, gather
 from pegboard.board.find.requests import find_requests, in_turn, requests_of, shares
 from pegboard.board.measure.evaluating import (
     CUTOFF,
@@ -32,7 +32,7 @@ from pegboard.model.answers import Answer
 from pegboard.model.items import Mode
 from pegboard.ports.stages import Embedder, Progress
 from pegboard.ports.store import Store
-from pegboard.search.fusion import Evidence, FusionSettings, Method
+from pegboard.search.fusion import FusionSettings, Method
 from pegboard.search.query import Query, parse
 from pegboard.search.services import scope
 
@@ -97,7 +97,7 @@ def sweep(
     notices: dict[str, None] = {}
     for number, query in enumerate(queries, start=1):
         parts = _evidence(bench, query)
-        notices |= dict.fromkeys(note for part in parts for note in part.notices)
+        notices |= dict.fromkeys(note for part in parts for note in part.gathered.notices)
         for each in tried:
             names = [name_of(item_id, query) for item_id in _ranked(bench, parts, each)]
             table[each].append(scores(query, names)[MEASURE])
@@ -111,9 +111,8 @@ class _Part(NamedTuple):
     """One request of a query, and what the retrievers say to it."""
 
     query: Query
-    evidence: Evidence
+    gathered: Gathered
     limit: int
-    notices: tuple[str, ...]
 
 
 def _evidence(bench: Bench, query: EvalQuery) -> list[_Part]:
@@ -126,17 +125,16 @@ def _evidence(bench: Bench, query: EvalQuery) -> list[_Part]:
             continue
         asked = scope(parsed, bench.store.index.source_names(), EVALUATED)
         found = gather(bench.store, bench.embedder, asked.query, Mode.HYBRID, asked.filters, depth)
-        parts.append(_Part(asked.query, found.evidence, limit, found.notices))
+        parts.append(_Part(asked.query, found, limit))
     return parts
 
 
 def _ranked(bench: Bench, parts: Sequence[_Part], fusion: FusionSettings) -> list[str]:
     """Rank the items for each request and interleave them."""
-    orders = [ranking(bench.store, each.query, each.evidence, fusion).scored for each in parts]
-    ids = [
-        [one.candidate.id for one in order[: part.limit]]
-        for part, order in zip(parts, orders, strict=True)
-    ]
+    ids = []
+    for query, found, limit in parts:
+        order = ranking(bench.store, query, found.evidence, fusion, found.read_as).scored
+        ids.append([one.candidate.id for one in order[:limit]])
     return list(dict.fromkeys(in_turn(ids)))
 
 

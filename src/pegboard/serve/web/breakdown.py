@@ -39,13 +39,16 @@ def breakdown_of(hit: Hit, fact: HitFact | None, query: str) -> Breakdown:
     )
     if fact is None:
         return Breakdown(legs, (), "", f"{hit.score:.4f}", ())
-    sides = {"meaning": fact.meaning, "words": fact.words, "boosts": total(fact.boosts)}
+    ranker = {"ranker": fact.ranker} if fact.ranker else {}
+    boost = {"boosts": total(fact.boosts)}
+    sides = {"meaning": fact.meaning, "words": fact.words} | ranker | boost
+    ranked_by = [FieldLine("ranker", "; ".join(fact.ranked_by))] if fact.ranked_by else []
     return Breakdown(
         legs,
         tuple((name, f"{value:.3f}") for name, value in sides.items()),
         f"{fact.fused:.3f}",
         f"{hit.score:.4f}",
-        _fields(fact.fields, query),
+        (*_fields(fact.fields, query), *ranked_by),
     )
 
 
