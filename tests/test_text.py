@@ -731,6 +731,22 @@ def test_a_card_says_what_a_request_does(endpoint, effect):
     assert card(make_item(endpoint=endpoint)).split("\n")[8] == effect
 
 
+@pytest.mark.parametrize(
+    ("hints", "effect"),
+    [
+        ({"readOnlyHint": True}, "read-only"),
+        ({"readOnlyHint": True, "destructiveHint": True}, "read-only"),
+        ({"destructiveHint": True}, "destructive"),
+        ({"readOnlyHint": False}, ""),
+        ({"readOnlyHint": "yes"}, ""),
+        ("none", ""),
+    ],
+)
+def test_a_card_says_what_the_annotations_of_an_mcp_tool_say(hints, effect):
+    item = make_item(executor={"annotations": hints})
+    assert card(item).split("\n")[8] == effect
+
+
 @costly
 @given(item=items())
 def test_a_card_always_has_the_same_lines(item):

@@ -15,7 +15,7 @@ import math
 import random
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,27 +52,22 @@ CANDIDATES = 50
 EVERYTHING = Filters()
 WEIGHED = 4_000
 """Commonest stems whose weight is kept; all others are equally rare."""
-LEAST_SEEN = 0.5
-LEAST_TOLD = 0.25
-"""Associations of verbs that never met are kept from this size on; smaller ones say little."""
 SYNONYMS = {
     "create": "add create insert make open register",
-    "get": "describe display fetch get give inspect lookup obtain read retrieve see show tell view",
+    "get": "describe display fetch get give lookup obtain read retrieve see show tell view",
     "list": "browse enumerate list",
     "search": "discover explore find locate query search",
-    "delete": "cancel delete destroy discard drop erase purge remove trash wipe",
-    "update": "adjust alter change edit modify update",
-    "send": "deliver forward mail message send",
-    "run": "execute invoke launch run",
+    "delete": "cancel clear delete destroy drop erase purge remove trash wipe",
+    "update": "adjust alter change configure edit modify patch rename replace set update",
+    "send": "deliver email forward mail message post send share submit",
+    "run": "call execute invoke launch perform run start trigger",
     "stop": "abort end halt kill quit stop terminate",
+    "calculate": "calculate compute count determine estimate evaluate measure",
+    "convert": "convert transform translate",
+    "check": "check confirm test validate verify",
 }
-"""Verbs that people use for one another. Where one is rare, all of them count.
-
-Verbs that look-alikes differ by, such as `patch` and `replace`, are left out.
-"""
+"""Verbs that people use for one another. Where one is rare, all of them count."""
 CLASSES = {word: name for name, text in SYNONYMS.items() for word in text.split()}
-PRIOR = 5.0
-"""Expected pairs as which the ratio of the synonyms counts."""
 CORPORA = {"openapi": 0.5, "mcp": 1.0, "google": 1.0}
 SOURCES = {
     "tldr": 1500,
@@ -125,15 +120,12 @@ def main() -> None:
     args = parser.parse_args()
     pairs = list(read_pairs(args.data / "train" / "pairs.jsonl.gz"))
     weights, rare = stem_weights(args.data / "scale")
-    known = ranker.Tables(weights, rare, *verb_table(pairs, ()))
+    known = ranker.Tables(weights, rare, verb_counts(pairs, ()), CLASSES)
     with folder_for(args.keep) as folder:
-        shipped, ranker.FILE = ranker.FILE, folder / "ranker.json"
-        write(known, [])  # cards are weighed by the new tables
         rows = collect(args.data, folder, pairs, known)
     if args.judge:
         judge(rows)
         return
-    ranker.FILE = shipped
     write(known, exported(fit([row for some in rows.values() for row in sampled(some)])))
 
 
@@ -161,66 +153,19 @@ def stem_weights(folder: Path) -> tuple[dict[str, float], float]:
     return weights, round(math.log(1 + total / (least / 2 + 0.5)), 2)
 
 
-def verb_table(
+def verb_counts(
     pairs: Iterable[dict[str, str]], without: Sequence[str]
-) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
-    """How often a request's verb leads to a tool's verb, against chance, as a logarithm.
-
-    The second table is for pairs that were never seen: the rarer a verb, the less that says.
-    """
-    both: Counter[tuple[str, str]] = Counter()
-    asked: Counter[str] = Counter()
-    found: Counter[str] = Counter()
+) -> dict[str, dict[str, int]]:
+    """How often a request's verb leads to a tool's verb."""
+    found: dict[str, Counter[str]] = defaultdict(Counter)
     for pair in pairs:
         if pair["source"] in WITHOUT_VERBS or pair["source"] in without:
             continue
         verb = requested_verb(words(pair["query"]))
         named = named_verb(words(pair["name"])), leading_verb(words(pair["description"][:80]))
         for other in dict.fromkeys(filter(None, named)) if verb else ():
-            both[verb, other] += 1
-            asked[verb] += 1
-            found[other] += 1
-    total = sum(asked.values())
-    class_ratio = _class_ratios(both)
-
-    def odds(seen: float, verb: str, other: str) -> float:
-        expected = asked[verb] * found[other] / total
-        ratio, prior = 1.0, LEAST_SEEN
-        if verb in CLASSES or other in CLASSES:
-            ratio, prior = class_ratio(verb, other), PRIOR
-        value = math.log((seen + ratio * prior) / (expected + prior))
-        return round(min(max(value, -ranker.UNLIKELY), ranker.UNLIKELY), 2)
-
-    seen: dict[str, dict[str, float]] = defaultdict(dict)
-    for (verb, other), count in sorted(both.items()):
-        seen[verb][other] = odds(count, verb, other)
-    common = [other for other, count in found.most_common(60)]
-    unseen: dict[str, dict[str, float]] = {}
-    for verb in sorted({*asked, *CLASSES}):
-        others = {*common, *CLASSES} if verb in CLASSES else common
-        seldom = {each: odds(0, verb, each) for each in sorted(others) if each not in seen[verb]}
-        unseen[verb] = {each: value for each, value in seldom.items() if abs(value) > LEAST_TOLD}
-    return dict(seen), unseen
-
-
-def _class_ratios(both: Counter[tuple[str, str]]) -> Callable[[str, str], float]:
-    """How often classes of synonyms meet, against chance. Other verbs are their own class."""
-    pairs: Counter[tuple[str, str]] = Counter()
-    asked: Counter[str] = Counter()
-    found: Counter[str] = Counter()
-    for (verb, other), count in both.items():
-        one, two = CLASSES.get(verb, verb), CLASSES.get(other, other)
-        pairs[one, two] += count
-        asked[one] += count
-        found[two] += count
-    total = sum(asked.values())
-
-    def ratio(verb: str, other: str) -> float:
-        one, two = CLASSES.get(verb, verb), CLASSES.get(other, other)
-        expected = asked[one] * found[two] / total
-        return (pairs[one, two] + LEAST_SEEN) / (expected + LEAST_SEEN)
-
-    return ratio
+            found[verb][other] += 1
+    return {verb: dict(sorted(found[verb].items())) for verb in sorted(found)}
 
 
 # Questions and their candidates
@@ -235,45 +180,45 @@ def collect(
     """The candidates of every question, with a verb table that has not seen its set."""
     rows: dict[str, list[Row]] = {}
 
-    def without(source: str) -> ranker.Tables:
-        verbs, unseen = verb_table(pairs, (source,))
-        return known._replace(verbs=verbs, unseen=unseen)
+    def without(source: str) -> ranker.Verbs:
+        return ranker.Verbs(known._replace(verbs=verb_counts(pairs, (source,))))
 
     for name in SETS:
-        own_tables = without(OWN_PAIRS.get(name, ""))
+        own_verbs = without(OWN_PAIRS.get(name, ""))
         source = data / "retrieval" / name
         with filled(find_catalogue(source), board_file(folder, name)) as board:
             asked = [Question(each.text, each) for each in read_queries(source / "queries.jsonl")]
-            rows[name] = [candidates(board, each, own_tables) for each in asked]
+            rows[name] = [candidates(board, each, own_verbs) for each in asked]
         print(name, len(rows[name]), flush=True)
     for name, most in SOURCES.items():
-        own_tables = without(name)
+        own_verbs = without(name)
         own = [pair for pair in pairs if pair["source"] == name and pair["kind"] == "task"]
         catalogue = folder / f"train-{name}.jsonl"
         asked = write_catalogue(own, catalogue, most)
         with filled(catalogue, board_file(folder, f"train-{name}")) as board:
-            rows[name] = [candidates(board, each, own_tables) for each in asked]
+            rows[name] = [candidates(board, each, own_verbs) for each in asked]
         print(name, len(rows[name]), flush=True)
+    all_verbs = ranker.Verbs(known)
     with look_alike_board(data, folder) as board:
         called = names(board)
         for named in (False, True):
             label = "look-alikes, own service" if named else "look-alikes, all services"
             rows[label] = [
-                look_alike(board, called, each, known, named) for each in asked_questions()
+                look_alike(board, called, each, all_verbs, named) for each in asked_questions()
             ]
             print(label, len(rows[label]), flush=True)
     return rows
 
 
 def candidates(
-    board: Pegboard, question: Question, known: ranker.Tables, filters: Filters = EVERYTHING
+    board: Pegboard, question: Question, verbs: ranker.Verbs, filters: Filters = EVERYTHING
 ) -> Row:
     query = parse(question.text)
     found = gather(board.store, board.embedder, query, Mode.HYBRID, filters, CANDIDATES)
     scored = fuse(found.evidence, FusionSettings())
     cards = board.store.index.cards([each.candidate.key for each in scored])
     rows = ranker.features(
-        ranker.Question(query, known),
+        ranker.Question(query, verbs, found.read_as),
         [ranker.parse_card(cards[each.candidate.key]) for each in scored],
         [ranker.Signals(each.meaning, each.words, each.fused) for each in scored],
     )
@@ -285,12 +230,12 @@ def _name(item_id: str, question: Question) -> str:
 
 
 def look_alike(
-    board: Pegboard, called: dict[str, str], asked: Asked, known: ranker.Tables, own_service: bool
+    board: Pegboard, called: dict[str, str], asked: Asked, verbs: ranker.Verbs, own_service: bool
 ) -> Row:
     query = EvalQuery(asked.id, asked.query, asked.gold)
     question = Question(asked.query, query, asked.service)
     filters = Filters(sources=(asked.service,)) if own_service else Filters()
-    found = candidates(board, question, known, filters)
+    found = candidates(board, question, verbs, filters)
     return found._replace(ids=[called[each] for each in found.ids])
 
 

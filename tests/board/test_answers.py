@@ -288,6 +288,19 @@ def test_an_explanation_tells_the_words_the_weights_and_each_items_way(store, as
         first.meaning + first.words + first.ranker + sum(first.boosts.values()), abs=1e-3
     )
     assert first.score == answer.hits[0].score
+    assert "name covers 'send', 'letter'" in first.ranked_by
+
+
+def test_only_what_was_reranked_is_explained_by_the_ranker(store, ask):
+    hang(store, EMBEDDER, *LETTERS)
+    told = ask("send a letter", Mode.BM25, explain=True).explanation
+    assert {each.ranked_by for each in told.items} == {()}
+
+
+def test_the_ranker_reads_a_misspelled_word_as_the_search_does(store, ask):
+    hang(store, EMBEDDER, *LETTERS)
+    first, *_ = ask("send a leter", explain=True).explanation.items
+    assert "name covers 'send', 'letter'" in first.ranked_by
 
 
 def test_an_explanation_tells_why_nothing_is_shown(store, ask):

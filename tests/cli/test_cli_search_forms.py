@@ -170,6 +170,7 @@ def test_explain_tells_every_items_way(pegboard, board):
     assert "meaning 0." in first
     assert "fuzzy " in first
     assert "name: payment, refund" in first
+    assert "ranker: name covers 'refund', 'payment'" in first
     assert "beyond the limit" in out
 
 

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from making import make_item
-from pegboard.search import ranker
+from pegboard.search import ranker, ranker_reasons
 from pegboard.search.query import parse
 from pegboard.text import card
+from pegboard.verbs import requested_verb
 
 SIGNALS = ranker.Signals(0.5, 0.2, 0.35)
 
@@ -92,7 +93,7 @@ def test_an_abbreviation_in_another_item_does_not_change_the_features():
     [
         ("erase a webhook", "delete_webhook", "get_webhook"),
         ("look up an invoice", "get_invoice", "update_invoice"),
-        ("get rid of a webhook", "delete_webhook", "get_webhook"),
+        ("get rid of a webhook", "delete_webhook", "list_webhooks"),
         ("a new webhook", "create_webhook", "delete_webhook"),
         ("alter a webhook", "update_webhook", "list_webhooks"),
     ],
@@ -100,6 +101,20 @@ def test_an_abbreviation_in_another_item_does_not_change_the_features():
 def test_everyday_words_stand_for_the_verbs_that_tools_are_named_by(text, right, wrong):
     first, second = values(text, make_item(right), make_item(wrong))
     assert first > second
+
+
+@pytest.mark.parametrize(
+    ("text", "verb"),
+    [
+        ("get rid of a webhook", "remove"),
+        ("please look up an invoice", "lookup"),
+        ("turn off the light", "disable"),
+        ("a new webhook", "create"),
+        ("the weather", ""),
+    ],
+)
+def test_a_request_has_one_verb_also_if_it_is_two_words(text, verb):
+    assert requested_verb(text.split()) == verb
 
 
 def test_my_things_are_those_of_the_authenticated_user():
@@ -147,7 +162,7 @@ def test_the_annotations_of_an_mcp_server_act_like_an_http_method(text, hint, fi
 
 def explained(text, name, **more):
     item = make_item(name, **{"description": "", **more})
-    return ranker.explain(ranker.Question(parse(text)), ranker.parse_card(card(item)))
+    return ranker_reasons.explain(ranker.Question(parse(text)), ranker.parse_card(card(item)))
 
 
 def test_an_explanation_names_what_speaks_for_an_item():

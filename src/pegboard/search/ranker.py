@@ -8,15 +8,17 @@ property of one question and one item, so neither filters nor hidden items chang
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, pairwise
+from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pegboard.search.query import EMPTY_STEMS, Query
 from pegboard.text import WORD, stems, words
-from pegboard.verbs import requested_verb, verb_form, word_set
+from pegboard.verbs import requested_verb, word_set
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,10 +34,12 @@ PREFIX_SHARE = 0.7
 SHORTEST_PREFIX = 3
 UNLIKELY = 3.0
 """Bound of the association of two verbs, as a logarithm of odds."""
-TOLD_FIT = 0.3
-"""Association of two verbs from which on an explanation mentions it."""
-NEARLY = 0.8
-"""Share of the stems of a title and a question that both have, from which on they are alike."""
+LEAST_SEEN = 0.5
+"""Pairs of verbs as which chance counts."""
+PRIOR = 5.0
+"""Expected pairs as which the ratio of synonyms counts."""
+LEAST_FIT = 0.2
+"""An association of verbs that never met says nothing below this size."""
 
 FEATURES = (
     *("cosine", "words", "fused", "in_name", "in_title", "in_name_or_title", "in_description"),
@@ -58,7 +62,7 @@ _MY = "my"
 _MANY = word_set("all every each list whole everything any entire")
 _MANY_VERBS = word_set("list search")
 _NUMBERS = {"many": 1, "one": -1}
-_HINTS = {"read-only": ("get", "list", "search"), "destructive": ("delete", "remove", "update")}
+HINTS = {"read-only": ("get", "list", "search"), "destructive": ("delete", "remove", "update")}
 """Actions that a tool with this annotation of its MCP server can have."""
 
 
@@ -95,10 +99,10 @@ class Tables(NamedTuple):
     """Inverse document frequencies of common stems."""
     rare: float
     """The weight of every other stem."""
-    verbs: Mapping[str, Mapping[str, float]]
-    """By the verb of a request and the verb of a tool: how often they meet, against chance."""
-    unseen: Mapping[str, Mapping[str, float]]
-    """The same for pairs that never met although both verbs are common."""
+    verbs: Mapping[str, Mapping[str, int]]
+    """By the verb of a request and the verb of a tool: how often they met in training."""
+    synonyms: Mapping[str, str]
+    """Classes of verbs that people use for one another, by verb."""
 
 
 class _Trees(NamedTuple):
@@ -129,7 +133,7 @@ def _data() -> dict[str, Any]:
 @cache
 def tables() -> Tables:
     data = _data()
-    return Tables(data["weights"], data["rare"], data["verbs"], data["unseen"])
+    return Tables(data["weights"], data["rare"], data["verbs"], data["synonyms"])
 
 
 @lru_cache(maxsize=5_000)
@@ -238,6 +242,71 @@ class _Coverage(dict[int, float]):
         return share
 
 
+class Verbs:
+    """How often a request's verb leads to a tool's verb, against chance, as a logarithm.
+
+    Where a verb is rare, the ratio of its class of synonyms counts.
+    """
+
+    def __init__(self, known: Tables) -> None:
+        self.known = known
+        self._counts = known.verbs
+        self._synonyms = known.synonyms
+        self._asked: Counter[str] = Counter()
+        self._found: Counter[str] = Counter()
+        self._classes: Counter[tuple[str, str]] = Counter()
+        self._asked_classes: Counter[str] = Counter()
+        self._found_classes: Counter[str] = Counter()
+        for verb, row in known.verbs.items():
+            for other, count in row.items():
+                one, two = self._class(verb), self._class(other)
+                self._asked[verb] += count
+                self._found[other] += count
+                self._classes[one, two] += count
+                self._asked_classes[one] += count
+                self._found_classes[two] += count
+        self._total = self._asked.total() or 1
+
+    def _class(self, verb: str) -> str:
+        """A verb without synonyms is its own class."""
+        return self._synonyms.get(verb, verb)
+
+    def odds(self, verb: str, other: str) -> float:
+        """0 if chance would explain it, or if nothing is known of a verb."""
+        if not verb or not other:
+            return 0.0
+        seen = self._counts.get(verb, {}).get(other, 0)
+        expected = self._asked[verb] * self._found[other] / self._total
+        ratio, prior = 1.0, LEAST_SEEN
+        if verb in self._synonyms or other in self._synonyms:
+            ratio, prior = self._class_ratio(self._class(verb), self._class(other)), PRIOR
+        value = log((seen + ratio * prior) / (expected + prior))
+        if not seen and abs(value) < LEAST_FIT:
+            return 0.0
+        return min(max(value, -UNLIKELY), UNLIKELY)
+
+    def _class_ratio(self, one: str, two: str) -> float:
+        expected = self._asked_classes[one] * self._found_classes[two] / self._total
+        return (self._classes[one, two] + LEAST_SEEN) / (expected + LEAST_SEEN)
+
+
+class _Fits(dict[str, float]):
+    """By verbs of tools: how the verb of a request fits. Filled while items are compared."""
+
+    def __init__(self, verbs: Verbs, verb: str) -> None:
+        self._verbs = verbs
+        self._verb = verb
+
+    def __missing__(self, other: str) -> float:
+        found = self[other] = self._verbs.odds(self._verb, other)
+        return found
+
+
+@cache
+def shipped_verbs() -> Verbs:
+    return Verbs(tables())
+
+
 class _Action(NamedTuple):
     """How the actions of an item fit that of the question."""
 
@@ -251,20 +320,20 @@ class _Action(NamedTuple):
 class _Actions(dict[tuple[str, str], _Action]):
     """By the actions of an item (`Card.acts`). Filled while items are compared."""
 
-    def __init__(self, fits: Mapping[str, float]) -> None:
+    def __init__(self, fits: "_Fits") -> None:
         self._fits = fits
 
     def __missing__(self, acts: tuple[str, str]) -> _Action:
         verbs = acts[0].split()
         action, _, number = acts[1].strip().partition(" ")
-        fits = [self._fits.get(verb, 0.0) for verb in verbs]
-        method = max(self._fits.get(each, 0.0) for each in _HINTS.get(action, (action,)))
+        fits = [self._fits[verb] for verb in verbs]
+        method = max(self._fits[each] for each in HINTS.get(action, (action,)))
         many = not _MANY_VERBS.isdisjoint(verbs)
         found = self[acts] = _Action(
             max(fits, default=0.0),
             method,
             min(method, *fits) if fits else min(method, 0.0),
-            _NUMBERS.get(number, 0) if action and action not in _HINTS else int(many),
+            _NUMBERS.get(number, 0) if action and action not in HINTS else int(many),
         )
         return found
 
@@ -275,11 +344,12 @@ class Question:
     def __init__(
         self,
         query: Query,
-        known: Tables | None = None,
+        verbs: "Verbs | None" = None,
         read_as: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         """`read_as`: words of the query that no item has, and the words they were taken for."""
-        known = known or tables()
+        verbs = verbs or shipped_verbs()
+        known = verbs.known
         readings = read_as or {}
         plain = _corrected(query.plain, readings)
         said, all_stems = words(plain), stems(plain)
@@ -301,7 +371,7 @@ class Question:
         self.spelled = frozenset(said)
         self.said = said
         self.verb = requested_verb(said)
-        self.fits = {**known.unseen.get(self.verb, {}), **known.verbs.get(self.verb, {})}
+        self.fits = _Fits(verbs, self.verb)
         self.actions = _Actions(self.fits)
         self.own = bool(_OWN_QUESTION.search(f" {' '.join(all_stems)} "))
         self.many = self.verb == "list" or not _MANY.isdisjoint(said)
@@ -327,17 +397,6 @@ class Question:
         for stem, bit in self.sought:
             found |= bit if stem in text else 0
         return found
-
-    def spell(self, bits: int) -> str:
-        """The words of the question that these bits stand for."""
-        spelled = {stem: word for word in reversed(self.said) for stem in stems(word)}
-        told = [stem for place, stem in enumerate(self.stems) if bits >> place & 1]
-        return ", ".join(f"'{spelled.get(stem, stem)}'" for stem in told)
-
-    def verb_bits(self) -> int:
-        """The bits of the verb."""
-        forms = {stem for word in self.said if verb_form(word) == self.verb for stem in stems(word)}
-        return sum(1 << place for place, stem in enumerate(self.stems) if stem in forms)
 
     def match(self, held: Sequence[str]) -> tuple[int, int, float]:
         """The bits of an item's stems, how many match, and their share by weight."""
@@ -375,7 +434,7 @@ def _row(question: Question, card: Card, signal: Signals) -> list[float]:
         card = card.mine if question.own else card
     name = card.name
     if not question.joined.keys().isdisjoint(name):
-        name = _with_compounds(question, name)
+        name = with_compounds(question, name)
     in_name, of_name, name_share = question.match(name)
     in_title, of_title, title_share = question.match(card.title)
     in_labels = in_parameters = in_texts = in_description = 0
@@ -433,7 +492,7 @@ def _in_path(question: Question, path: Sequence[str], name: Sequence[str]) -> tu
     return question.covered[bits], more
 
 
-def _with_compounds(question: Question, name: tuple[str, ...]) -> tuple[str, ...]:
+def with_compounds(question: Question, name: tuple[str, ...]) -> tuple[str, ...]:
     """With `pullrequest` as `pull` and `request`, if the question says it in two words."""
     for joined, parts in question.joined.items():
         if joined in name and not set(parts) & set(name):
@@ -500,58 +559,3 @@ def rank_values(
     question = Question(query, read_as=read_as)
     found = corrections(features(question, cards, signals))
     return [signal.fused + more / SCALE for signal, more in zip(signals, found, strict=True)]
-
-
-# Explanations
-
-
-def explain(question: Question, card: Card) -> tuple[str, ...]:
-    """What speaks for and against an item, in phrases. The trees weigh these together."""
-    row = dict(zip(FEATURES, _row(question, card, Signals(0.0, 0.0, 0.0)), strict=True))
-    if question.own and card.mine is not None:
-        card = card.mine
-    found = list(_covering(question, card))
-    if row["title_overlap"] >= NEARLY:
-        found.append("title is nearly the question")
-    found += _fitting(question, card)
-    for name in ("name", "title"):
-        if more := int(row[f"more_in_{name}"]):
-            found.append(f"{more} extra {'word' if more == 1 else 'words'} in the {name}")
-    if row["own"]:
-        found.append("is for the caller's own" + ("" if row["own"] > 0 else ", not asked for"))
-    if row["number"]:
-        found.append("is about many" if row["number"] > 0 else "is about one, not about all")
-    return tuple(found)
-
-
-def _covering(question: Question, card: Card) -> Iterator[str]:
-    """Name the words of the question that each part of an item has and no earlier part had."""
-    bits = question.match(_with_compounds(question, card.name))[0]
-    seen = bits | bits >> len(question.stems)
-    if covered := question.spell(seen):
-        yield f"name covers {covered}"
-    parts = {
-        "title": question.match(card.title)[0],
-        "labels": question.find(card.labels),
-        "parameters": question.find(card.parameters),
-        "description": question.find(card.description),
-    }
-    for part, bits in parts.items():
-        more = bits | bits >> len(question.stems)
-        if covered := question.spell(more & ~seen):
-            yield f"{part} {'cover' if part.endswith('s') else 'covers'} {covered}"
-        seen |= more
-    if question.actions[card.acts].verb > 0:
-        seen |= question.verb_bits()
-    if missing := question.spell(~seen):
-        yield f"nothing covers {missing}"
-
-
-def _fitting(question: Question, card: Card) -> Iterator[str]:
-    """Name the actions of an item that fit that of the question, and those that do not."""
-    effect = card.acts[1].split()[:1]
-    for action in dict.fromkeys((*card.acts[0].split(), *effect)):
-        fit = max(question.fits.get(each, 0.0) for each in _HINTS.get(action, (action,)))
-        wanted = "" if action == question.verb else f" {question.verb}"
-        if abs(fit) >= TOLD_FIT:
-            yield f"action {action} {'fits' if fit > 0 else 'does not fit'}{wanted}"

@@ -39,7 +39,8 @@ from pegboard.search.fusion import (
 from pegboard.search.look_alikes import groups
 from pegboard.search.passages import by_words, shown
 from pegboard.search.query import Query, parse
-from pegboard.search.ranker import Question, Signals, explain, parse_card, rank_values
+from pegboard.search.ranker import Question, Signals, parse_card, rank_values
+from pegboard.search.ranker_reasons import explain
 from pegboard.search.reason import fields_with, match_type, reason
 from pegboard.search.services import Scope, scope
 from pegboard.text import Passage, passages, signature, terms
