@@ -9,13 +9,14 @@ def query(*gold, **alt):
     return EvalQuery("q", "text", gold, {key: tuple(values) for key, values in alt.items()})
 
 
-def hit(item_id, score):
+def hit(item_id, fit):
     texts = dict.fromkeys(("namespace", "name", "category", "source", "description"), "")
     return Hit(
         id=ItemId(item_id),
         kind=Kind.TOOL,
         **texts,
-        score=score,
+        score=fit / 2,
+        fit=fit,
         match_type="both",
         breakdown={},
         reason="",
@@ -27,8 +28,8 @@ def test_an_equivalent_tool_answers_right_too():
     assert found == {"answered": 1, "answered_right": 1}
 
 
-def test_the_first_hit_that_is_shown_is_the_answer():
+def test_the_first_hit_is_the_answer_if_any_fits():
     hits = [hit("eval:a", 0.2), hit("eval:b", 0.6)]
-    assert shown(query("a"), hits, 0.3) == {"answered": 1, "answered_right": 0}
-    assert shown(query("b"), hits, 0.3) == {"answered": 1, "answered_right": 1}
+    assert shown(query("a"), hits, 0.3) == {"answered": 1, "answered_right": 1}
+    assert shown(query("b"), hits, 0.3) == {"answered": 1, "answered_right": 0}
     assert shown(query("b"), hits, 0.7) == {"answered": 0, "answered_right": 0}

@@ -143,13 +143,17 @@ def test_what_comes_nearest_is_given_only_if_nothing_fits(store, ask):
     assert nothing.nearest == everything.hits[:NEAREST]
 
 
-def test_a_threshold_that_is_given_holds_for_every_hit(store, ask):
+def test_a_threshold_that_is_given_means_the_same_as_the_setting(store, ask):
     hang(store, EMBEDDER, *LETTERS)
-    everything = ask("send a letter").hits
-    for hit in everything:
-        found = ask("send a letter", threshold=hit.score)
-        assert found.hits == tuple(each for each in everything if each.score >= hit.score)
-        assert found.nearest == ()
+    everything = ask("send a letter", threshold=0.0).hits
+    best = max(hit.fit for hit in everything)
+    for threshold in (0.0, 0.1, 0.5, best, 1.0):
+        given = ask("send a letter", threshold=threshold)
+        settings = FindSettings(threshold=threshold)
+        assert given.hits == find(store, EMBEDDER, Ask("send a letter"), settings).hits
+        shown = [hit for hit in everything if hit.fit >= min(0.05, threshold)]
+        assert list(given.hits) == (shown[:5] if best >= threshold else [])
+        assert bool(given.nearest) == (best < threshold)
 
 
 def test_on_an_empty_board_nothing_is_found_and_nothing_near(ask):

@@ -69,12 +69,12 @@ def test_a_filter_keeps_the_order_of_a_named_service(services):
     assert kept == whole
 
 
-def test_source_names_follow_the_board(services, monkeypatch):
-    monkeypatch.setattr(index, "NAMES_SECONDS", 0.0)
-    assert set(services.index.source_names().namespaces) == {"github", "gitlab", "jira"}
+def test_source_counts_follow_the_board(services, monkeypatch):
+    monkeypatch.setattr(index, "COUNTS_SECONDS", 0.0)
+    assert set(services.index.source_counts().items) == {"github", "gitlab", "jira"}
     hang(services, EMBEDDER, item("slack", "post_message"))
     until = time.monotonic() + 10
-    while "slack" not in services.index.source_names().namespaces:
+    while "slack" not in services.index.source_counts().items:
         assert time.monotonic() < until
 
 
@@ -82,7 +82,7 @@ def test_a_service_that_the_caller_cannot_see_is_a_word_like_others(services):
     hang(services, EMBEDDER, item("zulip", "post_message", namespace="team"))
     outside = services.seen_by(Caller("eve", namespaces=("elsewhere",)))
     inside = services.seen_by(Caller("ann", namespaces=("team",)))
-    assert "zulip" not in outside.index.source_names().namespaces
-    assert inside.index.source_names().namespaces["zulip"] == {"team"}
+    assert "zulip" not in outside.index.source_counts().items
+    assert inside.index.source_counts().items["zulip"] == {"team": 1}
     assert ids(inside, "post a message on zulip") == ["zulip:post_message"]
     assert "zulip:post_message" not in ids(outside, "post a message on zulip")

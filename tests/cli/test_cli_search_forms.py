@@ -48,11 +48,17 @@ def test_a_threshold_that_is_no_number_is_wrong_usage(pegboard, board):
     assert "from 0 to 1" in ran.err
 
 
-def test_no_hit_is_below_the_threshold_that_was_given(pegboard, board):
-    scores = [hit["score"] for hit in pegboard(*MESSAGE, "--json").json["hits"]]
-    middle = scores[len(scores) // 2]
-    shown = pegboard(*MESSAGE, "--json", "--threshold", str(middle)).json["hits"]
-    assert [hit["score"] for hit in shown] == [score for score in scores if score >= middle]
+@pytest.mark.parametrize("threshold", ["0", "0.3", "0.9", "1"])
+def test_a_threshold_means_the_same_in_an_option_and_in_a_setting(
+    pegboard, board, monkeypatch, threshold
+):
+    given = pegboard(*MESSAGE, "--json", "--threshold", threshold)
+    monkeypatch.setenv("PEGBOARD_SEARCH_THRESHOLD", threshold)
+    by_setting = pegboard(*MESSAGE, "--json")
+    assert by_setting.code == given.code
+    assert [hit["id"] for hit in by_setting.json["hits"]] == [
+        hit["id"] for hit in given.json["hits"]
+    ]
 
 
 def test_the_nearest_are_shown_on_request_and_marked_as_not_fitting(pegboard, board):

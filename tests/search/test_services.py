@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard.model.items import Filters, SourceNames
+from pegboard.model.items import Filters, SourceCounts
 from pegboard.search.query import parse
 from pegboard.search.services import scope
 
-BOARD = SourceNames(
-    (source, "public")
+BOARD = SourceCounts(
+    (source, "public", 9)
     for source in (
         *("github", "gitlab-mcp-server", "Jira", "slack", "box", "linear", "time", "memory"),
         *("google-calendar", "monday", "filesystem", "api.trello.com", "demo", "tools", "42"),
@@ -88,12 +88,12 @@ def test_a_question_of_nothing_but_a_service_keeps_its_words():
 
 
 def test_two_sources_of_one_service_are_both_searched():
-    both = SourceNames([("github", "public"), ("github-mcp", "public"), ("other", "public")])
+    both = SourceCounts((name, "public", 9) for name in ("github", "github-mcp", "other"))
     assert named("open an issue on github", both) == ("github", "github-mcp")
 
 
 def test_only_sources_that_the_filters_leave_are_services():
-    board = SourceNames([("github", "public"), ("github", "team"), ("slack", "team")])
+    board = SourceCounts([("github", "public", 9), ("github", "team", 9), ("slack", "team", 9)])
     assert named("post to slack", board, Filters(namespaces=("public",))) == ()
     assert named("post to slack", board, Filters(namespaces=("team",))) == ("slack",)
     assert named("post to slack", board, Filters(sources=("github",))) == ()
@@ -102,7 +102,7 @@ def test_only_sources_that_the_filters_leave_are_services():
 
 @given(st.text(max_size=80), st.lists(st.text(max_size=12), max_size=4))
 def test_any_text_and_any_names_give_a_scope(text, sources):
-    names = SourceNames((source, "public") for source in sources)
+    names = SourceCounts((source, "public", 1) for source in sources)
     found = scope(parse(text), names, Filters())
     assert set(found.services) <= set(sources)
     assert found.query.text == parse(text).text

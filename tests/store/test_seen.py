@@ -151,7 +151,7 @@ def test_keys_of_others_lead_nowhere(whole, view, person):
     assert view.index.cards(list(keys)).keys() == seen
     assert view.index.among(list(keys), Filters(active=None)) == findable
     found = {entry.item.source for entry in view.index.listed(Filters(), ("", ""), 1000)}
-    assert set(view.index.source_names().namespaces) == found
+    assert set(view.index.source_counts().items) == found
     assert findable <= view.index.vector_scores(meant, TARGET, list(keys)).keys() <= seen
     assert findable <= view.index.best_passages(meant, TARGET, list(keys)).keys() <= seen
     for key in keys.keys() - seen:

@@ -67,10 +67,10 @@ class SearchSettings:
     limit: int = setting(5, "hits in an answer; over HTTP and on the page 20", least=1, most=1000)
     depth: int = setting(30, "items that each leg puts forward", least=1, most=10_000)
     threshold: float = setting(
-        0.2, "if the best hit scores less, no tool fits", least=0.0, most=1.0
+        0.2, "if the fit of the best hit is less, no tool fits", least=0.0, most=1.0
     )
     floor: float = setting(
-        0.05, "if one fits, others are shown with it from this score on", least=0.0, most=1.0
+        0.05, "if one fits, others are shown with it from this fit on", least=0.0, most=1.0
     )
     fusion: str = setting("sum", "how legs become one ranking", choices=("sum", "rrf"))
     alpha: float = setting(0.5, "weight of meaning against words in `sum`", least=0.0, most=1.0)

@@ -65,6 +65,8 @@ class Hit(NamedTuple):
     """All of them that have it, the nearest first."""
     title: str = ""
     """One line that says what it does or is called in full; empty if its source gives none."""
+    fit: float = 0.0
+    """The probability that it fits the request, whatever else does; the threshold goes by it."""
 
 
 class WordFact(NamedTuple):
@@ -97,6 +99,8 @@ class HitFact(NamedTuple):
     score: float
     fate: str
     """`shown`, or why not."""
+    fit: float = 0.0
+    """The probability that it fits the request at all, whatever else does."""
     ranker: float = 0.0
     """What agreement of names, titles, verbs and parameters adds to the fused value."""
     ranked_by: tuple[str, ...] = ()

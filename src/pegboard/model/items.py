@@ -6,7 +6,7 @@ start of the program (docs/decisions/0003-cold-start.md).
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple, NewType
@@ -309,14 +309,24 @@ class EmbeddingCounts(NamedTuple):
     blank: int = 0
 
 
-class SourceNames:
-    """Names of the sources that have items which can be found. Compared by identity."""
+class SourceCounts:
+    """Numbers of items that can be found, by source and namespace. Compared by identity."""
 
-    def __init__(self, rows: Iterable[tuple[str, str]] = ()) -> None:
-        self.namespaces: dict[str, set[str]] = {}
-        """By source, the namespaces of its items."""
-        for source, namespace in rows:
-            self.namespaces.setdefault(source, set()).add(namespace)
+    def __init__(self, rows: Iterable[tuple[str, str, int]] = ()) -> None:
+        self.items: dict[str, dict[str, int]] = {}
+        """By source and namespace."""
+        for source, namespace, items in rows:
+            self.items.setdefault(source, {})[namespace] = items
+
+    def of(self, source: str, namespaces: Collection[str] = ()) -> int:
+        """Items of a source in these namespaces, or in all if none are given."""
+        own = self.items.get(source, {})
+        return sum(own.get(each, 0) for each in namespaces) if namespaces else sum(own.values())
+
+    def within(self, filters: "Filters") -> int:
+        """Items that the filters by source and namespace leave; others are not counted here."""
+        sources = [each for each in filters.sources if each in self.items] or list(self.items)
+        return sum(self.of(each, filters.namespaces) for each in sources)
 
 
 class Filters(NamedTuple):

@@ -9,7 +9,7 @@ from pegboard.model.items import (
     Fingerprint,
     FirstLook,
     LegHit,
-    SourceNames,
+    SourceCounts,
     Spellings,
     Vector,
     WordHits,
@@ -69,8 +69,8 @@ class Index(Protocol):
         """Return the ranking cards (`pegboard.text.card`) of the items that the caller can see."""
         ...
 
-    def source_names(self) -> SourceNames:
-        """Return the sources of items that can be found. They may be a second old."""
+    def source_counts(self) -> SourceCounts:
+        """Count the items that can be found by source. The counts may be a second old."""
         ...
 
     def listed(self, filters: Filters, after: tuple[str, str], limit: int) -> list[Entry]:

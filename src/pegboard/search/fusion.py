@@ -22,6 +22,16 @@ class Method(StrEnum):
     RRF = "rrf"
 
 
+class Cosines(NamedTuple):
+    """The line that brings a model's cosines to the scale of the packaged model."""
+
+    offset: float = 0.0
+    scale: float = 1.0
+
+    def on_scale(self, cosine: float) -> float:
+        return min(max(self.offset + self.scale * cosine, 0.0), 1.0)
+
+
 class FusionSettings(NamedTuple):
     method: Method = Method.SUM
     alpha: float = 0.5
@@ -30,6 +40,7 @@ class FusionSettings(NamedTuple):
     bm25_weight: float = 1.0
     vector_weight: float = 1.0
     fuzzy_weight: float = 0.5
+    cosines: Cosines = Cosines()
 
 
 LEVEL = 4.0
@@ -70,10 +81,13 @@ class Scored(NamedTuple):
     meaning: float
     words: float
     fused: float
+    """What the ranking goes by."""
+    value: float
+    """The evidence for it on a scale that no setting changes: what its score goes by."""
 
     @property
     def seen(self) -> float:
-        """Meaning and words together, whatever the ranking is made by."""
+        """Meaning and words together, by their weights."""
         return self.alpha * self.meaning + (1 - self.alpha) * self.words
 
 
@@ -95,6 +109,7 @@ def fuse(evidence: Evidence, settings: FusionSettings) -> list[Scored]:
 
 def _weigher(evidence: Evidence, settings: FusionSettings) -> Callable[[Candidate], Scored]:
     alpha = meaning_weight(evidence.legs, settings)
+    usual = meaning_weight(evidence.legs, FusionSettings())
     only_meaning = evidence.legs == {Leg.VECTOR}
     written = words_scale(Leg.BM25, evidence)
     read = READ_AS * words_scale(Leg.FUZZY, evidence)
@@ -102,12 +117,16 @@ def _weigher(evidence: Evidence, settings: FusionSettings) -> Callable[[Candidat
     def weigh(each: Candidate) -> Scored:
         scores = each.scores
         cosine = scores.get(Leg.VECTOR)
-        own = alpha if cosine is not None or only_meaning else 0.0
-        meaning = min(max(cosine or 0.0, 0.0), 1.0)
+        judged = cosine is not None or only_meaning
+        own, plain = (alpha, usual) if judged else (0.0, 0.0)
+        meaning = settings.cosines.on_scale(cosine) if cosine is not None else 0.0
         words = max(written * scores.get(Leg.BM25, 0.0), read * scores.get(Leg.FUZZY, 0.0), 0.0)
-        if settings.method is Method.RRF:
-            return Scored(each, own, meaning, words, _rrf(each, evidence.legs, settings))
-        return Scored(each, own, meaning, words, own * meaning + (1 - own) * words)
+        value = plain * meaning + (1 - plain) * words
+        by_places = settings.method is Method.RRF
+        fused = (
+            _rrf(each, evidence.legs, settings) if by_places else own * meaning + (1 - own) * words
+        )
+        return Scored(each, own, meaning, words, fused, value)
 
     return weigh
 

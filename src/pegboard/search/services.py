@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from pegboard.model.items import Filters, SourceNames
+from pegboard.model.items import Filters, SourceCounts
 from pegboard.search.query import Query
 from pegboard.search.ranker import tables
 from pegboard.text import fold, stems
@@ -96,13 +96,13 @@ class _Known(NamedTuple):
     """Whether the word has no other meaning."""
 
 
-def scope(query: Query, names: SourceNames, filters: Filters) -> Scope:
+def scope(query: Query, counts: SourceCounts, filters: Filters) -> Scope:
     """Restrict a query to the sources that it names among those that the filters leave."""
-    known = _keys(names)
+    known = _keys(counts)
     found = {
         each: left
         for each in _mentions(query.plain, known)
-        if (left := _left(known[each.key].sources, names, filters))
+        if (left := _left(known[each.key].sources, counts, filters))
     }
     if not found:
         return Scope(query, filters)
@@ -114,10 +114,10 @@ def scope(query: Query, names: SourceNames, filters: Filters) -> Scope:
 
 
 @lru_cache(maxsize=64)
-def _keys(names: SourceNames) -> Mapping[str, _Known]:
+def _keys(counts: SourceCounts) -> Mapping[str, _Known]:
     """Sources by their words without spaces and generic ones: `github` for `github-mcp`."""
     found: dict[str, _Known] = {}
-    for source in sorted(names.namespaces):
+    for source in sorted(counts.items):
         words = [each.word for each in _tokens(source) if each.word not in _GENERIC]
         key = "".join(words)
         if len(key) >= SHORTEST_NAME and not key.isdigit() and key not in _CALENDAR:
@@ -126,13 +126,12 @@ def _keys(names: SourceNames) -> Mapping[str, _Known]:
     return found
 
 
-def _left(sources: list[str], names: SourceNames, filters: Filters) -> list[str]:
+def _left(sources: list[str], counts: SourceCounts, filters: Filters) -> list[str]:
     """Those of the sources that the caller's filters leave."""
     return [
         each
         for each in sources
-        if (not filters.sources or each in filters.sources)
-        and (not filters.namespaces or names.namespaces[each].intersection(filters.namespaces))
+        if (not filters.sources or each in filters.sources) and counts.of(each, filters.namespaces)
     ]
 
 

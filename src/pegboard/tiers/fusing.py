@@ -17,8 +17,6 @@ class Wanted(NamedTuple):
     """What of the union is shown."""
 
     limit: int
-    floor: float
-    """If something fits, what a tier did not find fitting is shown with it from this score on."""
     diverse: bool = False
     pulled: Pulled = Pulled()
 
@@ -36,7 +34,7 @@ def fused(answers: Sequence[tuple[str, Answer]], wanted: Wanted) -> Answer:
         each
         for tier, hits in found
         for each in _in_order(tier, hits)
-        if not fits or each.hit.score >= wanted.floor or _is_fit(each.hit, answers)
+        if not fits or _is_fit(each.hit, answers)
     ]
     merged.sort(key=lambda each: -each.key)  # of equals, the nearer tier's stays first
     hits = [_shown(group) for group in _same([each.hit for each in merged], wanted.pulled)]

@@ -77,8 +77,7 @@ class Tiers(Boards):
         found, states = self.ask(names, search, alone=len(names) == 1)
         lock = read_lock(self.place.ground, self.place.settings.data_folder)
         answers = [
-            _merged(found, place, Wanted(each, settings.floor, diverse, lock))
-            for place, each in enumerate(limits)
+            _merged(found, place, Wanted(each, diverse, lock)) for place, each in enumerate(limits)
         ]
         answer = answers[0] if len(texts) == 1 else combined(texts, answers)
         return answer._replace(

@@ -46,7 +46,7 @@ def board_at(path: Path, **serve: Any) -> Pegboard:
     """A board with a few items, whatever the environment says; `serve` are settings of it."""
     settings = Settings(
         embed=EmbedSettings(provider="test"),
-        search=SearchSettings(threshold=0.0, floor=0.0),
+        search=SearchSettings(threshold=0.0),
         serve=ServeSettings(**serve),
     )
     board = Pegboard(SqliteStore(path, create=True), settings)

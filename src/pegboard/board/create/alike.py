@@ -8,9 +8,8 @@ from pegboard.search.look_alikes import ALIKE, likeness
 from pegboard.search.query import MAX_CHARACTERS
 from pegboard.text import name_key
 
-SAME_THING = 0.88
-"""Where a description finds another item so surely, that one may be for the same. Scores end at
-0.9. Whoever means something else has to say so."""
+SAME_THING = 0.99
+"""The least fit at which an item that a description finds may be for the same."""
 MOST_ALIKE = 3
 
 
@@ -34,7 +33,7 @@ def alike(item: Item, search: Search) -> tuple[Hit, ...]:
 
 
 def _is_like(hit: Hit, item: Item) -> bool:
-    if hit.score >= SAME_THING or name_key(hit.name) == name_key(item.name):
+    if hit.fit >= SAME_THING or name_key(hit.name) == name_key(item.name):
         return True
     with_names = likeness((hit.name, hit.description), (item.name, item.description))
     return max(with_names, likeness(("", hit.description), ("", item.description))) >= ALIKE

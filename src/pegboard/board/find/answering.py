@@ -27,7 +27,7 @@ from pegboard.ports.stages import Embedder
 from pegboard.ports.store import Store
 from pegboard.quality import merit
 from pegboard.search.boosts import MOST, BoostSettings, Traits, boosts, total
-from pegboard.search.confidence import confidence
+from pegboard.search.confidence import NAMED, Rater
 from pegboard.search.fusion import (
     Evidence,
     FusionSettings,
@@ -60,7 +60,7 @@ class Ask(NamedTuple):
     filters: Filters = Filters()
     limit: int = 5
     threshold: float | None = None
-    """What every hit must score. If it is not given, that is left to the settings."""
+    """How sure it must be that a tool fits; None takes it from the settings."""
     diverse: bool = False
     explain: bool = False
     split: bool = True
@@ -73,9 +73,9 @@ class FindSettings(NamedTuple):
     fusion: FusionSettings = FusionSettings()
     boosts: BoostSettings = BoostSettings()
     threshold: float = 0.2
-    """If no item scores as much, none fits."""
+    """The least fit of the best hit: if it is lower, no tool fits."""
     floor: float = 0.05
-    """If one fits, those that score as much are shown with it."""
+    """The least fit of the hits that are shown with it."""
 
 
 class Ranked(NamedTuple):
@@ -84,11 +84,10 @@ class Ranked(NamedTuple):
     scored: Scored
     boosts: Mapping[str, float]
     fused: float
+    fit: float
     score: float
     named: bool
     """Whether the query is its whole name or title."""
-    unjudged: bool
-    """Its vector is still to come, and words alone cannot say that it does not fit."""
 
     @property
     def key(self) -> int:
@@ -103,12 +102,6 @@ class Order(NamedTuple):
     """Items whose whole title the query is."""
 
 
-def is_reranked(evidence: Evidence, fusion: FusionSettings) -> bool:
-    """Whether both retrievers were asked, and their scores are added."""
-    hybrid = Leg.VECTOR in evidence.legs and len(evidence.legs) > 1
-    return hybrid and fusion.method is Method.SUM
-
-
 def ranking(
     store: Store,
     query: Query,
@@ -116,26 +109,37 @@ def ranking(
     fusion: FusionSettings,
     read_as: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Order:
-    """Fuse the retrievers and, where both were asked, rerank by names, titles and verbs.
+    """Fuse the retrievers and, where both were asked, compare with names, titles and verbs.
 
+    That corrects the value of each candidate, and its place where places come from sums.
     `read_as`: words of the query that the board does not know, and those they were taken for.
     """
     scored = fuse(evidence, fusion)
-    if not is_reranked(evidence, fusion):
+    if not is_hybrid(evidence.legs):
         return Order(scored)
     keys = [each.candidate.key for each in scored]
     texts = store.index.cards(keys)
     cards = [parse_card(texts.get(key, "")) for key in keys]
-    signals = [Signals(each.meaning, each.words, each.fused) for each in scored]
+    signals = [Signals(each.meaning, each.words, each.value) for each in scored]
     values = rank_values(query, cards, signals, read_as)
     wanted = query.name_key
     titled = frozenset(
         key for key, card in zip(keys, cards, strict=True) if wanted and card.title_key == wanted
     )
     named = evidence.named | titled
-    found = [each._replace(fused=value) for each, value in zip(scored, values, strict=True)]
+    found = [_corrected(each, value, fusion) for each, value in zip(scored, values, strict=True)]
     found.sort(key=lambda each: (each.candidate.key not in named, -each.fused, each.candidate.id))
     return Order(found, titled)
+
+
+def _corrected(each: Scored, value: float, fusion: FusionSettings) -> Scored:
+    if fusion.method is Method.RRF:
+        return each._replace(value=value)
+    return each._replace(value=value, fused=each.fused + value - each.value)
+
+
+def is_hybrid(legs: frozenset[Leg]) -> bool:
+    return Leg.VECTOR in legs and len(legs) > 1
 
 
 def find(
@@ -154,7 +158,7 @@ def find(
     if query.blank:
         return Answer(hits=(), notices=("the query is empty",))
     search = _Search(store, embedder, ask, settings, beside, patience)
-    asked = scope(query, store.index.source_names(), ask.filters)
+    asked = scope(query, store.index.source_counts(), ask.filters)
     answer = search.within(asked)
     if answer.hits or answer.late or not asked.services:
         return answer
@@ -229,19 +233,14 @@ class _Answering:
         self.settings = settings
         self.query = asked.query
         self.services = asked.services
+        self.items = store.index.source_counts().within(asked.filters)
         self.gathered = gathered
         self.target = target
-        self.threshold, self.floor = self._bounds()
+        own = ask.threshold
+        self.threshold = settings.threshold if own is None else own
+        self.floor = min(settings.floor, self.threshold)
         self.down: frozenset[str] = frozenset()
         self.titled: frozenset[int] = frozenset()
-
-    def _bounds(self) -> tuple[float, float]:
-        """By words alone, to share one is test enough: their scores are small on small boards."""
-        if self.ask.threshold is not None:
-            return self.ask.threshold, self.ask.threshold
-        if Leg.VECTOR not in self.gathered.evidence.legs:
-            return 0.0, 0.0
-        return self.settings.threshold, self.settings.floor
 
     def answer(self) -> Answer:
         found, fusion = self.gathered, self.settings.fusion
@@ -250,9 +249,9 @@ class _Answering:
         reach = max(self.ask.limit, LOOK_ALIKES_AMONG if self.ask.diverse else 0)
         first = _within_reach(scored, reach)
         entries = self.store.index.entries([each.candidate.key for each in first])
-        ranked = self._ranked(first, entries)
-        fits = any(each.score >= self.threshold or each.unjudged for each in ranked)
-        fitting = [each for each in ranked if fits and (each.score >= self.floor or each.unjudged)]
+        ranked = self._ranked(first, entries, self._raters(scored))
+        fits = any(each.fit >= self.threshold for each in ranked)
+        fitting = [each for each in ranked if fits and each.fit >= self.floor]
         self.down = self._down(entries)
         hits = self._hits(fitting[:reach], entries, self.ask.limit)
         nearest = () if hits else self._hits(ranked[:NEAREST], entries, NEAREST)
@@ -272,11 +271,26 @@ class _Answering:
         """Whether the order comes from places, which say nothing about how well an item fits."""
         return self.settings.fusion.method is Method.RRF
 
-    def _ranked(self, scored: Sequence[Scored], entries: Mapping[int, Entry]) -> list[Ranked]:
+    def _raters(self, scored: Sequence[Scored]) -> dict[bool, Rater]:
+        """By whether an item is still without its vector: then keywords alone judge it."""
+        legs = self.gathered.evidence.legs
+        values = [each.value for each in scored]
+        return {
+            unjudged: Rater(values, legs - {Leg.VECTOR} if unjudged else legs, self.items)
+            for unjudged in (False, True)
+            if not unjudged or len(legs) > 1
+        }
+
+    def _ranked(
+        self,
+        scored: Sequence[Scored],
+        entries: Mapping[int, Entry],
+        raters: Mapping[bool, Rater],
+    ) -> list[Ranked]:
         known = {} if self.settings.boosts.off else self._boosts(entries)
-        found = [self._placed(each, known.get(each.candidate.key, {})) for each in scored]
+        found = [self._placed(each, known.get(each.candidate.key, {}), raters) for each in scored]
         found.sort(key=lambda each: (not each.named, -each.fused))  # equals stay put
-        return _with_falling_scores(found) if self.by_places else found
+        return _with_falling_scores(found)
 
     def _boosts(self, entries: Mapping[int, Entry]) -> dict[int, Mapping[str, float]]:
         now = time.time()
@@ -284,15 +298,19 @@ class _Answering:
             key: boosts(_traits(entry), self.settings.boosts, now) for key, entry in entries.items()
         }
 
-    def _placed(self, each: Scored, parts: Mapping[str, float]) -> Ranked:
+    def _placed(
+        self, each: Scored, parts: Mapping[str, float], raters: Mapping[bool, Rater]
+    ) -> Ranked:
         named = self._is_named(each)
-        legs = self.gathered.evidence.legs
-        unjudged = Leg.VECTOR in legs and each.alpha == 0 and self.settings.fusion.alpha > 0
+        unjudged = (
+            is_hybrid(self.gathered.evidence.legs) and Leg.VECTOR not in each.candidate.scores
+        )
         boost = total(parts)
-        sides = legs - {Leg.VECTOR} if unjudged else legs
-        evidence = each.seen if self.by_places else each.fused
-        score = confidence(max(evidence + boost, 0.0), sides, named=named)
-        return Ranked(each, parts, each.fused + boost, round(score, 4), named, unjudged)
+        fit, score = raters[unjudged].rate(each.value + boost, each.value)
+        if named:
+            among = len(self.gathered.evidence.named | self.titled)
+            fit, score = max(fit, NAMED), NAMED / among + (1 - NAMED / among) * score
+        return Ranked(each, parts, each.fused + boost, round(fit, 4), round(score, 4), named)
 
     def _hits(
         self, ranked: Sequence[Ranked], entries: Mapping[int, Entry], most: int
@@ -359,6 +377,7 @@ class _Answering:
             source=item.scope,
             description=item.description,
             score=each.score,
+            fit=each.fit,
             match_type=match_type(candidate),
             breakdown=breakdown,
             reason=reason(
@@ -428,7 +447,7 @@ class _Answering:
         )
 
     def _ranker_reasons(self, keys: Sequence[int]) -> dict[int, tuple[str, ...]]:
-        if not is_reranked(self.gathered.evidence, self.settings.fusion):
+        if not is_hybrid(self.gathered.evidence.legs):
             return {}
         question = Question(self.query, read_as=self.gathered.read_as)
         cards = self.store.index.cards(keys)
@@ -460,6 +479,7 @@ class _Answering:
             score=each.score,
             fate=self._fate(each, hits),
             ranker=0.0 if self.by_places else round(each.scored.fused - each.scored.seen, 4),
+            fit=each.fit,
         )
 
     def _fate(self, each: Ranked, hits: Sequence[Hit]) -> str:
@@ -471,7 +491,7 @@ class _Answering:
                 return f"like {hit.id}"
         if not hits:
             return "below the threshold"
-        return "below the floor" if each.score < self.floor else "beyond the limit"
+        return "below the floor" if each.fit < self.floor else "beyond the limit"
 
 
 def _with_falling_scores(ranked: Sequence[Ranked]) -> list[Ranked]:

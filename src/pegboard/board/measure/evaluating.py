@@ -161,8 +161,8 @@ def name_of(item_id: str, query: EvalQuery | None = None) -> str:
 
 
 def shown(query: EvalQuery, hits: Sequence[Hit], threshold: float) -> dict[str, float]:
-    """What a user would see, to whom hits below the threshold are not shown."""
-    first = next((hit for hit in hits if hit.score >= threshold), None)
+    """What a user would see, to whom nothing is shown if no hit fits by the threshold."""
+    first = hits[0] if any(hit.fit >= threshold for hit in hits) else None
     right = first is not None and bool(places(query, [name_of(first.id, query)]))
     return {"answered": float(first is not None), "answered_right": float(right)}
 

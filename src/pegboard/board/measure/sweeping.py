@@ -123,7 +123,7 @@ def _evidence(bench: Bench, query: EvalQuery) -> list[_Part]:
     for text, limit in zip(texts, shares(CUTOFF, len(texts)), strict=True):
         if (parsed := parse(text)).blank:
             continue
-        asked = scope(parsed, bench.store.index.source_names(), EVALUATED)
+        asked = scope(parsed, bench.store.index.source_counts(), EVALUATED)
         found = gather(bench.store, bench.embedder, asked.query, Mode.HYBRID, asked.filters, depth)
         parts.append(_Part(asked.query, found, limit))
     return parts

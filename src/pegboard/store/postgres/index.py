@@ -8,7 +8,7 @@ from pegboard.model.items import (
     Fingerprint,
     FirstLook,
     LegHit,
-    SourceNames,
+    SourceCounts,
     Spellings,
     Vector,
     WordHits,
@@ -70,11 +70,11 @@ class PostgresIndex:
     ) -> Spellings:
         return self._words.like(variants, beginnings, limit)
 
-    def source_names(self) -> SourceNames:
-        return self._memory.recall("source_names", self._read_source_names)
+    def source_counts(self) -> SourceCounts:
+        return self._memory.recall("source_counts", self._read_source_counts)
 
-    def _read_source_names(self) -> SourceNames:
-        return SourceNames(self._db.rows(PLAIN["source_names"], {}))
+    def _read_source_counts(self) -> SourceCounts:
+        return SourceCounts(self._db.rows(PLAIN["source_counts"], {}))
 
     def cards(self, keys: Sequence[int]) -> dict[int, str]:
         rows = self._db.rows(SQL["cards"], {"keys": list(keys)}, prepare=True)

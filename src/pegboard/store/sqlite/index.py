@@ -10,7 +10,7 @@ from pegboard.model.items import (
     Fingerprint,
     FirstLook,
     LegHit,
-    SourceNames,
+    SourceCounts,
     Spellings,
     Vector,
     WordHits,
@@ -25,14 +25,14 @@ from pegboard.store.sqlite.rows import READER
 from pegboard.store.sqlite.words import Words, as_hits
 
 SQL = load("sqlite", "index")
-NAMES_SECONDS = 1.0
-"""How long source names are used although the board has changed: reading them takes a scan."""
+COUNTS_SECONDS = 1.0
+"""How long counts by source are used although the board has changed: reading them takes a scan."""
 
 
-class KeptNames(threading.local):
-    """The source names that a thread has read, and when."""
+class KeptCounts(threading.local):
+    """The counts that a thread has read, and when."""
 
-    found: SourceNames | None = None
+    found: SourceCounts | None = None
     moment: tuple[int, int] = (0, 0)
     read_at = 0.0
 
@@ -42,7 +42,7 @@ class SqliteIndex:
         self._db = database
         self._words = Words(database)
         self.nearest = Nearest(database, reach or Reach())
-        self._kept_names = KeptNames()
+        self._kept_counts = KeptCounts()
 
     def first_look(
         self, terms: Sequence[str], name_key: str, filters: Filters, limit: int
@@ -94,13 +94,15 @@ class SqliteIndex:
         longer = {each: self._words.beginning(each, limit) for each in beginnings}
         return Spellings(self._words.near(variants), longer)
 
-    def source_names(self) -> SourceNames:
-        kept = self._kept_names
+    def source_counts(self) -> SourceCounts:
+        kept = self._kept_counts
         moment, now = self._db.moment(), time.monotonic()
-        changed = moment != kept.moment and now - kept.read_at > NAMES_SECONDS
+        changed = moment != kept.moment and now - kept.read_at > COUNTS_SECONDS
         if kept.found is None or changed:
-            rows = self._db.rows(SQL["source_names"], self._params(Filters()))
-            kept.found = SourceNames((str(source), str(namespace)) for source, namespace in rows)
+            rows = self._db.rows(SQL["source_counts"], self._params(Filters()))
+            kept.found = SourceCounts(
+                (str(source), str(namespace), int(items)) for source, namespace, items in rows
+            )
             kept.moment, kept.read_at = moment, now
         return kept.found
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pegboard.model.items import Entry, Filters, Fingerprint, LegHit, Vector
 from pegboard.store.sqlite.database import Database, Value, in_list
 from pegboard.store.sqlite.fingerprints import known_fingerprint
-from pegboard.store.sqlite.index import KeptNames, SqliteIndex
+from pegboard.store.sqlite.index import KeptCounts, SqliteIndex
 from pegboard.store.sqlite.nearest import Ask, Nearest
 from pegboard.store.sqlite.picture import Pictures
 from pegboard.store.sqlite.seen_words import SeenWords
@@ -31,7 +31,7 @@ class SeenIndex(SqliteIndex):
         self._db = shared.database
         self._words: SeenWords = SeenWords(shared.database, shared.pictures, open_to)
         self.nearest = shared.nearest
-        self._kept_names = KeptNames()
+        self._kept_counts = KeptCounts()
         self._seen = seen
         """The index over what one caller sees of the items."""
         self._open = open_to

@@ -3,11 +3,11 @@ SELECT i.* FROM items i WHERE (i.id, i.namespace) > (%(id)s, %(namespace)s)
   -- include: filters
 ORDER BY i.id, i.namespace LIMIT %(limit)s;
 
--- name: source_names
-SELECT DISTINCT i.source, i.namespace FROM items i
+-- name: source_counts
+SELECT i.source, i.namespace, count(*) FROM items i
 WHERE true
   -- include: filters
-ORDER BY 1, 2;
+GROUP BY 1, 2 ORDER BY 1, 2;
 
 -- name: cards
 SELECT key, card FROM items WHERE key = ANY(%(keys)s);

@@ -11,11 +11,11 @@ WHERE i.id >= +:id AND (i.id > +:id OR i.namespace > +:namespace)
   -- include: filters
 ORDER BY i.id, i.namespace LIMIT +:limit;
 
--- name: source_names
-SELECT DISTINCT i.source, i.namespace FROM items i INDEXED BY items_seen
+-- name: source_counts
+SELECT i.source, i.namespace, count(*) FROM items i INDEXED BY items_seen
 WHERE true
   -- include: filters
-ORDER BY 1, 2;
+GROUP BY 1, 2 ORDER BY 1, 2;
 
 -- name: cards
 SELECT item_key, card FROM item_cards WHERE item_key IN (SELECT value FROM json_each(:keys));
