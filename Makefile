@@ -140,9 +140,9 @@ bench: $(VENV)/bench ## measure quality and speed; DATA=folder with retrieval/, 
 	@test -d "$(DATA)" || { echo "say where the data is: make bench DATA=path/to/data"; exit 2; }
 	$(BIN)/python benchmarks/quality.py --data $(DATA) --keep $(KEEP)
 	$(BIN)/python benchmarks/ablation.py --data $(DATA) --keep $(KEEP) --texts
-	$(BIN)/python benchmarks/calibrate.py --data $(DATA) --keep $(KEEP)
 	$(BIN)/python benchmarks/no_tool.py
 	$(BIN)/python benchmarks/several.py
+	$(BIN)/python benchmarks/lookalikes.py --data $(DATA) --keep $(KEEP)
 	$(BIN)/python benchmarks/typing_errors.py --data $(DATA) --keep $(KEEP)
 	$(BIN)/python benchmarks/scripts.py
 	$(BIN)/python benchmarks/kinds.py

@@ -83,7 +83,7 @@ def asked(board: Pegboard, row: Row) -> Row:
     gold = set(row.get("gold", ()))
     answered = bool(board.search(row["query"]).hits)
     return row | {
-        "score": hits[0].score if hits else 0.0,
+        "score": max((hit.fit for hit in hits), default=0.0),
         "answered": answered,
         "recall@1": float(bool(gold.intersection(found[:1]))),
         "recall@5": len(gold.intersection(found)) / len(gold) if gold else 0.0,

@@ -174,7 +174,7 @@ def narrate(call: Call, answer: Answer) -> None:
 def best(hits: list[dict[str, Any]]) -> str:
     if not hits:
         return "no tool fits"
-    told = f"{hits[0]['id']} {hits[0]['score']:.1f}"
+    told = f"{hits[0]['id']} {int(hits[0]['score'] * 10) / 10}"
     return told if hits[0]["score"] >= SURE else f"{told}, not sure enough"
 
 

@@ -209,7 +209,7 @@ def test_what_a_gateway_asks_of_a_hit_is_not_known_here(filled, pegboard, monkey
         monkeypatch.setenv("PEGBOARD_SEARCH_THRESHOLD", "0.5")
         ran = pegboard("search", "greet somebody", "--gateway", strict)
     assert ran.code == 1
-    assert "nothing scores as much as the gateway is set to ask for" in ran.err
+    assert "the best fit is below what the gateway asks for" in ran.err
 
 
 def test_a_search_by_another_model_is_for_a_board_here(both, desk):

@@ -20,7 +20,7 @@ def test_if_no_tool_fits_the_next_steps_are_named_and_the_exit_code_is_1(pegboar
     ran = pegboard(*VAGUE)
     assert (ran.code, ran.out) == (1, "")
     assert ran.err == (
-        "no tool fits: nothing scores at least 1.00\n"
+        "no tool fits: the best fit is below 1.00\n"
         "  --nearest shows the closest, --threshold 0 shows everything\n"
     )
 
@@ -39,7 +39,7 @@ def test_a_threshold_of_0_shows_everything(pegboard, board, monkeypatch):
 
 def test_the_threshold_of_the_settings_is_named_as_it_was_written(pegboard, board, monkeypatch):
     monkeypatch.setenv("PEGBOARD_SEARCH_THRESHOLD", "0.9995")
-    assert "at least 0.9995\n" in pegboard(*VAGUE[:2]).err
+    assert "below 0.9995\n" in pegboard(*VAGUE[:2]).err
 
 
 def test_a_threshold_that_is_no_number_is_wrong_usage(pegboard, board):

@@ -217,7 +217,7 @@ class Pegboard(Upkeep):
         A question that has several requests is split, and `Answer.requests` has the answer to each.
         With `split=False` it is searched for as a whole.
 
-        What is not given is taken from the settings. A threshold that is given holds for every hit;
+        What is not given is taken from the settings. `threshold` is the least fit of the best hit;
         0 lets everything through. With `executable`, only tools that can be called now. `model` is
         one that the board has vectors of.
         """

@@ -29,7 +29,7 @@ STATES: dict[str, bool | None] = {"active": True, "inactive": False, "all": None
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
-    help="Only hits that score as much; 0 shows everything.",
+    help="How sure it must be that a tool fits, 0 to 1; 0 shows everything.",
 )
 @click.option("--nearest", is_flag=True, help="If no tool fits, show which come nearest.")
 @click.option("--diverse", is_flag=True, help="Show one of several that are much alike.")
@@ -182,18 +182,18 @@ class _Asked(NamedTuple):
     def _below(self, form: Form) -> list[str]:
         closest = "" if form.nearest or form.explain else "--nearest shows the closest, "
         return [
-            f"no tool fits: nothing scores {self._least()}",
+            f"no tool fits: the best fit is below {self._least()}",
             f"{closest}--threshold 0 shows everything",
         ]
 
     def _least(self) -> str:
         least = self.threshold
         if least is None and self.settings is None:
-            return "as much as the gateway is set to ask for"
+            return "what the gateway asks for"
         if least is None and self.settings is not None:
             least = self.settings.threshold
         exact = float(as_score(least or 0.0)) == least
-        return f"at least {as_score(least or 0.0) if exact else f'{least:g}'}"
+        return as_score(least or 0.0) if exact else f"{least:g}"
 
     def _empty(self) -> list[str]:
         lines = ["nothing found"]

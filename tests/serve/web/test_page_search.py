@@ -76,12 +76,12 @@ def test_a_word_that_was_misspelled_is_marked_as_it_was_read(page):
 def test_how_a_hit_came_by_its_score_is_told_on_demand(page):
     page.goto(f"/ui/?query={MONEY}")
     first = page.locator(".hit").first
-    expect(first.locator(".hit-number")).to_have_text(re.compile(r"^0\.8\d$"))
+    expect(first.locator(".hit-number")).to_have_text(re.compile(r"^0\.9\d$"))
     expect(first.locator(".match")).to_have_text("both")
     expect(first.locator(".legs")).to_be_hidden()
     first.locator("summary").click()
     expect(first.locator(".legs tbody th")).to_have_text(["words", "meaning"])
-    expect(first.locator(".sum")).to_contain_text("which is worth 0.8")
+    expect(first.locator(".sum")).to_contain_text("which is worth 0.9")
 
 
 def test_filters_narrow_what_is_found_and_can_be_taken_back(visitor):

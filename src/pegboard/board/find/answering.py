@@ -50,6 +50,8 @@ BOOSTED_BEYOND = 20
 """At most so many items after the last one that is shown may still be lifted into sight."""
 LOOK_ALIKES_AMONG = 50
 EXPLAINED_BEYOND = 5
+MOST_SURE = 0.9999
+"""Upper bound of fits and scores: no evidence makes certain."""
 CALLED = (Kind.TOOL, Kind.DIRECTIVE)
 """What takes arguments."""
 
@@ -310,7 +312,8 @@ class _Answering:
         if named:
             among = len(self.gathered.evidence.named | self.titled)
             fit, score = max(fit, NAMED), NAMED / among + (1 - NAMED / among) * score
-        return Ranked(each, parts, each.fused + boost, round(fit, 4), round(score, 4), named)
+        fit, score = min(round(fit, 4), MOST_SURE), min(round(score, 4), MOST_SURE)
+        return Ranked(each, parts, each.fused + boost, fit, score, named)
 
     def _hits(
         self, ranked: Sequence[Ranked], entries: Mapping[int, Entry], most: int

@@ -28,7 +28,7 @@ class SearchQuery(ItemFilters):
     threshold: Annotated[
         float | None,
         Strict(),
-        Field(ge=0, le=1, description="Only hits that score as much; 0 shows everything."),
+        Field(ge=0, le=1, description="How sure it must be that a tool fits; 0 shows all."),
     ] = None
     diverse: Annotated[Flag, Field(description="One of several that are much alike.")] = False
     explain: Annotated[Flag, Field(description="Tell how each item came by its score.")] = False

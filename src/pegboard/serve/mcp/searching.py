@@ -86,7 +86,7 @@ def input_schema(board: Pegboard) -> dict[str, Any]:
                 "type": "number",
                 "minimum": 0,
                 "maximum": 1,
-                "description": "Least score of a hit; 0 shows everything.",
+                "description": "How sure it must be that a tool fits; 0 shows everything.",
             },
             "budget_tokens": {
                 "type": "integer",
