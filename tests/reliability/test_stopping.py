@@ -31,6 +31,8 @@ from pegboard.store.postgres.database import run
 from pegboard.store.postgres.store import PostgresStore
 
 STORES = BOTH
+MANY = 4_000
+"""Tasks that a worker cannot finish while another process waits for the lock on the board."""
 
 
 def untouched(store: Store) -> bool:
@@ -113,9 +115,9 @@ def test_a_worker_process_with_nothing_to_do_ends_well_on_a_signal(
 def test_a_worker_process_ends_well_on_sigterm_in_the_middle_of_its_work(
     board: Path | str, store: Store, machine: Machine
 ) -> None:
-    store.items.put(numbered(1000), HASHED.fingerprint)
+    store.items.put(numbered(MANY), HASHED.fingerprint)
     process = machine.start("worker", "--board", board, PEGBOARD_EMBED_BATCH_SIZE="1")
-    until(process, lambda: waiting(store) < 1000)
+    until(process, lambda: waiting(store) < MANY)
 
     with held_up(store):  # it cannot get on with its work before the signal is sent
         process.send_signal(signal.SIGTERM)
@@ -123,14 +125,14 @@ def test_a_worker_process_ends_well_on_sigterm_in_the_middle_of_its_work(
     code, _, errors = ended(process)
     assert code == 0, errors
     assert nobody_holds_any(store)
-    assert 0 < waiting(store) < 1000
+    assert 0 < waiting(store) < MANY
     assert store.check() == []
 
 
 def test_ctrl_c_in_the_middle_of_a_sync_says_that_nothing_is_lost_and_a_rerun_completes_it(
     tmp_path: Path, board: Path | str, store: Store, machine: Machine
 ) -> None:
-    tools = ToolFolder(tmp_path / "tools", 400)
+    tools = ToolFolder(tmp_path / "tools", 1_500)
     adding = ("add", "folder", "--no-sync", tools.root)
     assert machine.pegboard(*adding, "--board", board).returncode == 0
     process = machine.start("sync", "--board", board, PEGBOARD_EMBED_BATCH_SIZE="1")
