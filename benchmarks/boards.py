@@ -82,6 +82,17 @@ def filled(
         yield found
 
 
+@contextmanager
+def demo_board() -> Iterator[Pegboard]:
+    """A board with the demo's tools on it, all of them embedded."""
+    with evaluation_board(None, located().settings) as board:
+        board.add_folder(Path(__file__).parents[1] / "demo")
+        outcome = board.sync()
+        if outcome.notices or outcome.waiting:
+            raise SystemExit(f"the demo board is not whole: {outcome.notices}")
+        yield board
+
+
 def sampled(queries: Path, most: int) -> list[EvalQuery]:
     """All queries if they are few, else so many, the same at every run."""
     found = read_queries(queries)

@@ -8,9 +8,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from boards import demo_board
 from pegboard import Pegboard
-from pegboard.app.measure import evaluation_board
-from pegboard.app.pegboard import located
 from report import at_least, mean, options, save
 
 HERE = Path(__file__).parent
@@ -24,11 +23,7 @@ Row = dict[str, Any]
 
 def main() -> None:
     args = options(__doc__).parse_args()
-    with evaluation_board(None, located().settings) as board:
-        board.add_folder(HERE.parent / "demo")
-        outcome = board.sync()
-        if outcome.notices or outcome.waiting:
-            raise SystemExit(f"the demo board is not whole: {outcome.notices}")
+    with demo_board() as board:
         pairs = {name: measure(board, folder) for name, folder in PAIRS.items()}
         threshold = board.settings.search.threshold
     plain = pairs["plain"]

@@ -8,16 +8,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+from boards import demo_board
 from pegboard import Pegboard
-from pegboard.app.measure import evaluation_board
-from pegboard.app.pegboard import located
 from pegboard.model.answers import Answer
 from report import at_least, at_most, mean, options, save
 
 HERE = Path(__file__).parent
 SET = HERE / "sets" / "several"
 FIRST = 10
-COMPLETE = 0.80
+COMPLETE = 0.85
 WRONGLY_SPLIT = 0.05
 
 Row = dict[str, Any]
@@ -25,11 +24,7 @@ Row = dict[str, Any]
 
 def main() -> None:
     args = options(__doc__).parse_args()
-    with evaluation_board(None, located().settings) as board:
-        board.add_folder(HERE.parent / "demo")
-        outcome = board.sync()
-        if outcome.notices or outcome.waiting:
-            raise SystemExit(f"the demo board is not whole: {outcome.notices}")
+    with demo_board() as board:
         several = [asked(board, row) for row in rows("queries.jsonl")]
         single = [asked(board, row) for row in rows("single.jsonl")]
     ways = {way: figures(several, single, way) for way in ("split", "whole")}

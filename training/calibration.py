@@ -53,6 +53,8 @@ UNSERVED_IN_FIT = 1.25
 """Weight of unserved questions in the fit of fits, so that 0.2 is a good default threshold."""
 SERVED = 1.5
 """Odds, as a logarithm, that a question is asked where it can be served."""
+SHOWN, LOWER = 5, 0.05
+"""Hits of a question that scores are fitted on, and the weight of those behind the first."""
 UNSERVED_IN_SCORES = 0.1
 """Weight of unserved questions in the fit of scores, against the served ones of a board."""
 Params = tuple[float, float, float]
@@ -163,18 +165,23 @@ def pool(board: Pegboard, empty: Pool, text: str, mode: str, query: EvalQuery | 
 
 def fitted(pools: Sequence[Pool]) -> confidence.Curve:
     offset, slope, size = fit_curve([each for each in pools if each.values and is_sized(each)])
-    start = confidence.Curve(offset, slope, size, SERVED, 0.0, 0.0, 0.0, 0.0)
+    start = confidence.Curve(offset, slope, size, SERVED, *[0.0] * 5)
     some = [each for each in pools if each.values]
-    table = np.array([score_terms(start, each) for each in some])
-    right = np.array([float(each.right[0]) for each in some])
-    weights = np.array(weights_of(some, UNSERVED_IN_SCORES))
+    rows = [
+        (score_terms(start, each, place), each.right[place], weight * (LOWER if place else 1.0))
+        for each, weight in zip(some, weights_of(some, UNSERVED_IN_SCORES), strict=True)
+        for place in range(min(SHOWN, len(each.values)))
+    ]
+    table = np.array([terms for terms, _, _ in rows])
+    right = np.array([float(is_right) for _, is_right, _ in rows])
+    weights = np.array([weight for _, _, weight in rows])
 
     def loss(found: np.ndarray) -> float:
         p = np.clip(table[:, 0] / (1 + np.exp(-(table[:, 1:] @ found))), 1e-6, 1 - 1e-6)
         likely = right * np.log(p) + (1 - right) * np.log(1 - p)
         return float(-(weights * likely).sum() / weights.sum() + 1e-3 * (found**2).sum())
 
-    best = minimize(loss, [1.4, 0.2, -1.5, -0.1], method="L-BFGS-B").x
+    best = minimize(loss, [1.4, 0.1, -1.5, -0.2, -0.1], method="L-BFGS-B").x
     return confidence.Curve(offset, slope, size, SERVED, *map(float, best))
 
 
@@ -213,13 +220,14 @@ def weights_of(pools: Sequence[Pool], unserved: float) -> list[float]:
     ]
 
 
-def score_terms(curve: confidence.Curve, found: Pool) -> list[float]:
-    """Of the first hit: its fit, and the terms of its share among its rivals."""
-    value, size = found.values[0], log_size(found.items)
+def score_terms(curve: confidence.Curve, found: Pool, place: int) -> list[float]:
+    """Of one hit: its fit, and the terms of its share among its rivals."""
+    value, size = found.values[place], log_size(found.items)
     logit = curve.offset + curve.slope * value + curve.size * size
     bounded = min(max(logit, confidence.LEAST_LOGIT), confidence.MOST_LOGIT)
     crowd = confidence.crowd(found.values, value, value)
-    return [confidence.sigmoid(logit + curve.served), 1.0, bounded, crowd, size]
+    near = min(crowd, confidence.CROWDED)
+    return [confidence.sigmoid(logit + curve.served), 1.0, bounded, near, crowd - near, size]
 
 
 # Judging

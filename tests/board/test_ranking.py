@@ -225,6 +225,7 @@ def test_where_no_item_has_all_words_the_best_is_found_however_few_are_looked_fo
     store.close()
     assert many[0][0] == ("public", "mcptools:00")
     assert [hit for hit, _ in few] == [hit for hit, _ in many[:2]]
+    assert all(few_score >= score for (_, few_score), (_, score) in zip(few, many, strict=False))
 
 
 QUERIES = ["send a letter", "zebra", "leter", "forecast for the office", "stamp issue file", "邮件"]
@@ -368,3 +369,4 @@ def test_what_only_one_word_leg_puts_forward_is_scored_by_the_other_too():
         few = ranking(store, "send leter ofice isue", limit=2, depth=2)
     store.close()
     assert [hit for hit, _ in few] == [hit for hit, _ in whole[:2]]
+    assert all(few_score >= score for (_, few_score), (_, score) in zip(few, whole, strict=False))

@@ -10,7 +10,6 @@ from pegboard.search.fusion import (
     LEVEL,
     READ_AS,
     Candidate,
-    Cosines,
     Evidence,
     FusionSettings,
     Method,
@@ -35,7 +34,6 @@ tunings = st.builds(
     bm25_weight=st.floats(0, 100),
     vector_weight=st.floats(0, 100),
     fuzzy_weight=st.floats(0, 100),
-    cosines=st.builds(Cosines, st.floats(-1, 1), st.floats(0.1, 5)),
 )
 shares = st.fixed_dictionaries({Leg.BM25: st.floats(0, 1), Leg.FUZZY: st.floats(0, 1)})
 

@@ -85,7 +85,7 @@ def test_an_item_that_serves_two_requests_is_told_once():
 def test_a_budget_that_leaves_no_room_for_a_request_says_so():
     answer = combined(["x", "y"], [Answer((make_hit("a:b:c"),)), Answer((make_hit("a:b:d"),))])
     told = searching.telling(answer, (), 1)
-    assert told.text.endswith("2. y\n  Its hits are left out for want of room.")
+    assert told.text.endswith("2. y\n  Its hits exceed the token budget.")
     assert [each["hits"] for each in told.structured["requests"]] == [["a:b:c"], []]
 
 

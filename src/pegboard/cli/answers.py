@@ -43,7 +43,7 @@ def print_answer(answer: Answer, form: Form) -> None:
     elif not answer.requests:
         _print_one(answer, form)
     elif form.for_models and answer.hits:
-        click.echo(grouped(answer, _told_of(answer, form.budget)))
+        click.echo(grouped(answer, _within_budget(answer, form.budget)))
     elif form.for_models:
         _print_one(answer, form)
     elif answer.hits or form.nearest or form.explain:
@@ -91,11 +91,11 @@ def _document(answer: Answer, form: Form) -> dict[str, object]:
 def _text(answer: Answer, budget: int) -> str:
     """What a model gets to read within the budget."""
     if answer.requests and answer.hits:
-        return grouped(answer, _told_of(answer, budget))
+        return grouped(answer, _within_budget(answer, budget))
     return together(_told(answer.hits or answer.nearest, budget))
 
 
-def _told_of(answer: Answer, budget: int | None) -> list[Told]:
+def _within_budget(answer: Answer, budget: int | None) -> list[Told]:
     """Hits of several requests, within what their headings leave of the budget."""
     if budget is None:
         return compact(answer.hits)

@@ -72,9 +72,9 @@ def together(told: Sequence[Told]) -> str:
 
 
 def grouped(answer: Answer, told: Sequence[Told]) -> str:
-    """What the model gets to read if the question has several requests: its hits by request.
+    """Return the text for a model if the question has several requests: its hits by request.
 
-    An item that serves two requests is told in full at the first of them.
+    An item that serves two requests is described in full at the first of them.
     """
     texts = {tell(each.hit, Detail.NAME): each.text for each in told}
     return "\n".join(_by_request(answer, texts))
@@ -91,7 +91,7 @@ def _by_request(answer: Answer, texts: Mapping[str, str]) -> Iterator[str]:
         if not own.hits:
             yield "  No tool fits."
         elif not names:
-            yield "  Its hits are left out for want of room."
+            yield "  Its hits exceed the token budget."
 
 
 def heading(text: str) -> str:

@@ -6,8 +6,7 @@ item and falls with the size of the board, because among many items one resemble
 none is likely to be the right one.
 
 The parameters of each set of retrievers were fitted on questions that boards can and cannot serve
-(`training/calibration.py`) and belong to the packaged model. The cosines of another model are
-brought to its scale first (`pegboard.search.cosines`).
+(`training/calibration.py`) and belong to the packaged model.
 """
 
 import json
@@ -24,6 +23,8 @@ RIVALS = 20
 """Candidates that share in the probability: a fixed number, so that a limit changes no score."""
 SHARPNESS = 20.0
 """How fast the weight of a rival falls with the distance of its evidence."""
+CROWDED = 2.5
+"""The logarithm of the weight of rivals from which on more of them count less."""
 SMALLEST_BOARD = 200
 """Boards with fewer items count as that many: on them, one resemblance proves as little."""
 NAMED = 0.9
@@ -45,6 +46,8 @@ class Curve(NamedTuple):
     share_offset: float
     share_fit: float
     share_rivals: float
+    share_far: float
+    """Of the rivals beyond `CROWDED`: of two hits far behind the first, neither is impossible."""
     share_size: float
 
 
@@ -77,10 +80,12 @@ def rated(
 ) -> Rated:
     """Rate an item by its evidence; `own` is the one of the rivals' values that is its own."""
     logit = curve.offset + curve.slope * value + curve.size * log_size
+    crowded = crowd(rivals, value, own)
     share = (
         curve.share_offset
         + curve.share_fit * min(max(logit, LEAST_LOGIT), MOST_LOGIT)
-        + curve.share_rivals * crowd(rivals, value, own)
+        + curve.share_rivals * min(crowded, CROWDED)
+        + curve.share_far * max(crowded - CROWDED, 0.0)
         + curve.share_size * log_size
     )
     return Rated(sigmoid(logit), sigmoid(logit + curve.served) * sigmoid(share))

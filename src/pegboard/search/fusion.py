@@ -22,16 +22,6 @@ class Method(StrEnum):
     RRF = "rrf"
 
 
-class Cosines(NamedTuple):
-    """The line that brings a model's cosines to the scale of the packaged model."""
-
-    offset: float = 0.0
-    scale: float = 1.0
-
-    def on_scale(self, cosine: float) -> float:
-        return min(max(self.offset + self.scale * cosine, 0.0), 1.0)
-
-
 class FusionSettings(NamedTuple):
     method: Method = Method.SUM
     alpha: float = 0.5
@@ -40,7 +30,6 @@ class FusionSettings(NamedTuple):
     bm25_weight: float = 1.0
     vector_weight: float = 1.0
     fuzzy_weight: float = 0.5
-    cosines: Cosines = Cosines()
 
 
 LEVEL = 4.0
@@ -119,7 +108,7 @@ def _weigher(evidence: Evidence, settings: FusionSettings) -> Callable[[Candidat
         cosine = scores.get(Leg.VECTOR)
         judged = cosine is not None or only_meaning
         own, plain = (alpha, usual) if judged else (0.0, 0.0)
-        meaning = settings.cosines.on_scale(cosine) if cosine is not None else 0.0
+        meaning = min(max(cosine or 0.0, 0.0), 1.0)
         words = max(written * scores.get(Leg.BM25, 0.0), read * scores.get(Leg.FUZZY, 0.0), 0.0)
         value = plain * meaning + (1 - plain) * words
         by_places = settings.method is Method.RRF

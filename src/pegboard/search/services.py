@@ -71,7 +71,7 @@ class Scope(NamedTuple):
     query: Query
     """Without the name of its service."""
     filters: Filters
-    """Those of the caller, and only the named sources."""
+    """The caller's filters, narrowed to the named sources."""
     services: tuple[str, ...] = ()
     """The sources that the question names."""
 
@@ -127,7 +127,7 @@ def _keys(counts: SourceCounts) -> Mapping[str, _Known]:
 
 
 def _left(sources: list[str], counts: SourceCounts, filters: Filters) -> list[str]:
-    """Those of the sources that the caller's filters leave."""
+    """Return the sources that the caller's filters leave."""
     return [
         each
         for each in sources
