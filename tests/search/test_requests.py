@@ -21,6 +21,10 @@ from pegboard.search.requests import MAX_REQUESTS, split_requests
             "Check the weather in Rome. Also, book a table for two.",
             ("Check the weather in Rome.", "book a table for two."),
         ),
+        (
+            "refund the payment, then e-mail the customer",
+            ("refund the payment", "e-mail the customer"),
+        ),
         ("Restart the server; delete the old logs", ("Restart the server", "delete the old logs")),
     ],
 )

@@ -204,7 +204,8 @@ def _verb(text: str) -> str:
 
 
 def _first_word(text: str) -> str:
-    return next(iter(text.lower().split(maxsplit=1)), "").strip(",.:;!?")
+    word = next(iter(text.lower().split(maxsplit=1)), "").strip(",.:;!?")
+    return word.replace("-", "")  # "e-mail" is the verb "email"
 
 
 def _stripped(text: str) -> str:
