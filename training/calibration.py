@@ -4,15 +4,13 @@
 
 Boards of 45 to 20,000 tools are asked questions that they serve (DATA/retrieval) and questions
 that no tool serves (src/pegboard/search/unserved.txt). Each set is judged by parameters that
-were fitted without its questions; with `--judge`, nothing is written. Needs scipy, at build time
-only.
+were fitted without its questions; with `--judge`, nothing is written. Needs the packages of
+training/requirements.txt, at build time only.
 """
 
 import argparse
-import gzip
 import json
 import math
-import random
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -31,7 +29,6 @@ from pegboard.board.find.gathering import gather  # noqa: E402
 from pegboard.board.measure.evaluating import (  # noqa: E402
     EVALUATED,
     EvalQuery,
-    find_catalogue,
     name_of,
     read_queries,
 )
@@ -40,23 +37,27 @@ from pegboard.search import confidence  # noqa: E402
 from pegboard.search.fusion import FusionSettings  # noqa: E402
 from pegboard.search.query import parse  # noqa: E402
 from pegboard.search.requests import split_requests  # noqa: E402
+from scores import (  # noqa: E402
+    SMALL,
+    Rated,
+    catalogue_of,
+    chance_error,
+    error,
+    sized_boards,
+)
 
-SEED = 3
 MODES = {"hybrid": Mode.HYBRID, "vector": Mode.VECTOR, "keyword": Mode.BM25}
-SMALL = ("mcpproxy_golden", "restbench", "toolalpaca", "metatool")
-SIZES = (500, 5_000, 20_000)
-"""Boards with the tools of the small sets, filled up with tools of other catalogues."""
-CORPORA = ("mcp_corpus", "openapi_corpus")
-MOST_QUESTIONS = 300
-MIXED = "mixed-"
-UNSERVED_IN_FIT = 1.25
+UNSERVED_IN_FIT = 1.1
 """Weight of unserved questions in the fit of fits, so that 0.2 is a good default threshold."""
-SERVED = 1.5
+SERVED = 2.0
 """Odds, as a logarithm, that a question is asked where it can be served."""
 SHOWN, LOWER = 5, 0.05
 """Hits of a question that scores are fitted on, and the weight of those behind the first."""
 UNSERVED_IN_SCORES = 0.1
 """Weight of unserved questions in the fit of scores, against the served ones of a board."""
+START = (1.4, 0.1, -0.5, -0.5, 1.0)
+SIGNS = ((None, None), (0.0, None), (None, 0.0), (None, 0.0), (0.0, None))
+"""Where the weights of a share begin, and their bounds: a rival never makes an item likelier."""
 Params = tuple[float, float, float]
 
 
@@ -95,47 +96,25 @@ def main() -> None:
 
 
 def collected(data: Path, folder: Path) -> dict[str, list[Pool]]:
-    chance = random.Random(SEED)
-    sets = {
+    asked: dict[str, list[tuple[str, EvalQuery]]] = {
         name: [(name, each) for each in read_queries(data / "retrieval" / name / "queries.jsonl")]
         for name in SETS
     }
-    asked = {name: sample(chance, some, MOST_QUESTIONS) for name, some in sets.items()}
-    mixed = [each for name in SMALL for each in sample(chance, sets[name], MOST_QUESTIONS // 2)]
-    boards = {name: (find_catalogue(data / "retrieval" / name), asked[name]) for name in SETS}
-    for size in SIZES:
-        boards[f"{MIXED}{size}"] = (mixed_catalogue(data, folder, size), mixed)
+    by_id = {id_of(query): name for name in SMALL for _, query in asked[name]}
+    for name, queries in sized_boards(data, folder).items():
+        if name not in SETS:
+            asked[name] = [(by_id[id_of(each)], each) for each in queries]
     pools: dict[str, list[Pool]] = {mode: [] for mode in MODES}
-    for name, (catalogue, questions) in boards.items():
-        with filled(catalogue, board_file(folder, name)) as board:
+    for name, questions in asked.items():
+        with filled(catalogue_of(data, folder, name), board_file(folder, name)) as board:
             for mode in MODES:
                 pools[mode] += ask(board, name, mode, questions)
         print(name, flush=True)
     return pools
 
 
-def sample(
-    chance: random.Random, found: list[tuple[str, EvalQuery]], most: int
-) -> list[tuple[str, EvalQuery]]:
-    return found if len(found) <= most else chance.sample(found, most)
-
-
-def mixed_catalogue(data: Path, folder: Path, size: int) -> Path:
-    path = folder / f"mixed-{size}.jsonl"
-    if path.exists():
-        return path
-    lines = [line for name in SMALL for line in lines_of(find_catalogue(data / "retrieval" / name))]
-    others = [line for name in CORPORA for line in lines_of(data / "scale" / f"{name}.jsonl.gz")]
-    random.Random(SEED).shuffle(others)
-    known = {json.loads(line)["id"] for line in lines}
-    lines += [line for line in others if json.loads(line)["id"] not in known][: size - len(lines)]
-    path.write_text("".join(lines), "utf-8")
-    return path
-
-
-def lines_of(path: Path) -> list[str]:
-    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
-        return [line.rstrip("\n") + "\n" for line in lines]
+def id_of(query: EvalQuery) -> tuple[str, str]:
+    return query.id, query.text
 
 
 def ask(
@@ -165,8 +144,9 @@ def pool(board: Pegboard, empty: Pool, text: str, mode: str, query: EvalQuery | 
 
 def fitted(pools: Sequence[Pool]) -> confidence.Curve:
     offset, slope, size = fit_curve([each for each in pools if each.values and is_sized(each)])
-    start = confidence.Curve(offset, slope, size, SERVED, *[0.0] * 5)
-    some = [each for each in pools if each.values]
+    start = confidence.Curve(offset, slope, size, SERVED, *START)
+    # On the mixed boards, tools of other catalogues may serve a question as well as its gold.
+    some = [each for each in pools if each.values and each.board in SETS]
     rows = [
         (score_terms(start, each, place), each.right[place], weight * (LOWER if place else 1.0))
         for each, weight in zip(some, weights_of(some, UNSERVED_IN_SCORES), strict=True)
@@ -179,9 +159,9 @@ def fitted(pools: Sequence[Pool]) -> confidence.Curve:
     def loss(found: np.ndarray) -> float:
         p = np.clip(table[:, 0] / (1 + np.exp(-(table[:, 1:] @ found))), 1e-6, 1 - 1e-6)
         likely = right * np.log(p) + (1 - right) * np.log(1 - p)
-        return float(-(weights * likely).sum() / weights.sum() + 1e-3 * (found**2).sum())
+        return float(-(weights * likely).sum() / weights.sum() + 1e-4 * (found**2).sum())
 
-    best = minimize(loss, [1.4, 0.1, -1.5, -0.2, -0.1], method="L-BFGS-B").x
+    best = minimize(loss, START, method="L-BFGS-B", bounds=SIGNS).x
     return confidence.Curve(offset, slope, size, SERVED, *map(float, best))
 
 
@@ -191,7 +171,7 @@ def log_size(items: int) -> float:
 
 def is_sized(found: Pool) -> bool:
     """Whether its board is one of those that have the same questions at different sizes."""
-    return found.board in SMALL or found.board.startswith(MIXED)
+    return found.board in SMALL or found.board not in SETS
 
 
 def fit_curve(pools: Sequence[Pool]) -> Params:
@@ -224,10 +204,10 @@ def score_terms(curve: confidence.Curve, found: Pool, place: int) -> list[float]
     """Of one hit: its fit, and the terms of its share among its rivals."""
     value, size = found.values[place], log_size(found.items)
     logit = curve.offset + curve.slope * value + curve.size * size
-    bounded = min(max(logit, confidence.LEAST_LOGIT), confidence.MOST_LOGIT)
-    crowd = confidence.crowd(found.values, value, value)
-    near = min(crowd, confidence.CROWDED)
-    return [confidence.sigmoid(logit + curve.served), 1.0, bounded, near, crowd - near, size]
+    return [
+        confidence.sigmoid(logit + curve.served),
+        *confidence.share_terms(logit, found.values, value, value),
+    ]
 
 
 # Judging
@@ -236,8 +216,12 @@ def score_terms(curve: confidence.Curve, found: Pool, place: int) -> list[float]
 def judge(pools: Sequence[Pool]) -> None:
     for name in SETS:
         curve = fitted([each for each in pools if each.set != name])
-        own = [each for each in pools if each.board == name and each.set]
-        print(f"{name:16} calibration error {error(curve, own):.3f}", flush=True)
+        own = first_hits(curve, [each for each in pools if each.board == name and each.set])
+        perfect = chance_error([each.score for each in own])
+        print(
+            f"{name:16} calibration error {error(own):.3f}, of a perfect score {perfect:.3f}",
+            flush=True,
+        )
     curve = fitted(pools)
     for name in dict.fromkeys(each.board for each in pools):
         own = [each for each in pools if each.board == name and each.set]
@@ -245,9 +229,13 @@ def judge(pools: Sequence[Pool]) -> None:
         answered = [rate(curve, each, 0).fit >= 0.2 for each in own]
         refused = [rate(curve, each, 0).fit < 0.2 for each in strange]
         print(
-            f"{name:16} in sample: error {error(curve, own):.3f}"
+            f"{name:16} in sample: error {error(first_hits(curve, own)):.3f}"
             f"  answered {np.mean(answered):.3f}  refused {np.mean(refused):.3f}"
         )
+
+
+def first_hits(curve: confidence.Curve, pools: Sequence[Pool]) -> list[Rated]:
+    return [Rated(rate(curve, each, 0).score, each.right[0]) for each in pools if each.values]
 
 
 def rate(curve: confidence.Curve, found: Pool, place: int) -> confidence.Rated:
@@ -255,19 +243,6 @@ def rate(curve: confidence.Curve, found: Pool, place: int) -> confidence.Rated:
         return confidence.Rated(0.0, 0.0)
     value = found.values[place]
     return confidence.rated(curve, found.values, value, value, log_size(found.items))
-
-
-def error(curve: confidence.Curve, pools: Sequence[Pool]) -> float:
-    """Expected calibration error of the first hit, over ten bins."""
-    pairs = [(rate(curve, each, 0).score, each.right[0]) for each in pools if each.values]
-    bins: dict[int, list[tuple[float, bool]]] = {}
-    for score, right in pairs:
-        bins.setdefault(min(int(score * 10), 9), []).append((score, right))
-    gaps = (
-        abs(sum(score for score, _ in some) - sum(right for _, right in some))
-        for some in bins.values()
-    )
-    return sum(gaps) / len(pairs)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
     python training/ranker.py --data DATA --keep build/boards [--judge]
 
-Needs lightgbm (`pip install lightgbm==4.7.0`) at build time only. The labelled questions come
+Needs the packages of training/requirements.txt at build time only. The labelled questions come
 from DATA/retrieval (seven sets), DATA/train/pairs.jsonl.gz (eight sources as catalogues of their
 own) and benchmarks/sets/lookalikes. With `--judge` nothing is written: each set is ranked by a
 ranker that was trained without it, and the gain over the fused value is printed.

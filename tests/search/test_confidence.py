@@ -86,4 +86,5 @@ def test_guessed_words_are_judged_like_words():
 def test_more_evidence_and_fewer_rivals_count_for_an_item_in_every_curve():
     for curve in curves().values():
         assert curve.slope > 0 > curve.size
-        assert curve.share_fit >= 0 > curve.share_rivals
+        assert curve.share_fit >= 0 > curve.share_field
+        assert curve.share_level <= 0 <= curve.share_lead

@@ -13,6 +13,7 @@ import json
 import math
 from collections.abc import Sequence
 from functools import cache
+from operator import mul
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,10 +22,13 @@ from pegboard.model.items import Leg
 FILE = Path(__file__).with_name("calibration.json")
 RIVALS = 20
 """Candidates that share in the probability: a fixed number, so that a limit changes no score."""
-SHARPNESS = 20.0
-"""How fast the weight of a rival falls with the distance of its evidence."""
+FIELD, NECK = 10.0, 100.0
+"""How fast the weight of a rival falls with the distance of its evidence: slowly for the whole
+field of rivals, fast for those that are level with the item."""
 CROWDED = 2.5
-"""The logarithm of the weight of rivals from which on more of them count less."""
+"""The logarithm of the weight of level rivals from which on more of them change nothing."""
+FURTHEST_BEHIND, FURTHEST_AHEAD = -0.1, 0.3
+"""Bounds of the lead over the best rival."""
 SMALLEST_BOARD = 200
 """Boards with fewer items count as that many: on them, one resemblance proves as little."""
 NAMED = 0.9
@@ -45,10 +49,12 @@ class Curve(NamedTuple):
     """Added for the score: most questions are asked where they can be served."""
     share_offset: float
     share_fit: float
-    share_rivals: float
-    share_far: float
-    """Of the rivals beyond `CROWDED`: of two hits far behind the first, neither is impossible."""
-    share_size: float
+    share_field: float
+    """Of the rivals within reach, negative like the next: a rival never makes an item likelier."""
+    share_level: float
+    """Of the rivals with nearly the same evidence."""
+    share_lead: float
+    """Of the lead over the best rival."""
 
 
 class Rated(NamedTuple):
@@ -80,23 +86,32 @@ def rated(
 ) -> Rated:
     """Rate an item by its evidence; `own` is the one of the rivals' values that is its own."""
     logit = curve.offset + curve.slope * value + curve.size * log_size
-    crowded = crowd(rivals, value, own)
-    share = (
-        curve.share_offset
-        + curve.share_fit * min(max(logit, LEAST_LOGIT), MOST_LOGIT)
-        + curve.share_rivals * min(crowded, CROWDED)
-        + curve.share_far * max(crowded - CROWDED, 0.0)
-        + curve.share_size * log_size
-    )
+    among = share_terms(logit, rivals, value, own)
+    weights = curve.share_offset, curve.share_fit, curve.share_field, curve.share_level
+    share = sum(map(mul, (*weights, curve.share_lead), among))
     return Rated(sigmoid(logit), sigmoid(logit + curve.served) * sigmoid(share))
 
 
-def crowd(rivals: Sequence[float], value: float, own: float) -> float:
+def share_terms(
+    logit: float, rivals: Sequence[float], value: float, own: float
+) -> tuple[float, float, float, float, float]:
+    """The terms of an item's share among its rivals, in the order of the curve's weights."""
+    others = sorted(rivals, reverse=True)[:RIVALS]
+    if own in others:
+        others.remove(own)
+    lead = value - others[0] if others else FURTHEST_AHEAD
+    return (
+        1.0,
+        min(max(logit, LEAST_LOGIT), MOST_LOGIT),
+        crowd(others, value, FIELD),
+        min(crowd(others, value, NECK), CROWDED),
+        min(max(lead, FURTHEST_BEHIND), FURTHEST_AHEAD),
+    )
+
+
+def crowd(others: Sequence[float], value: float, sharpness: float) -> float:
     """The logarithm of the number of rivals, each by its weight, with the item itself as one."""
-    first = sorted(rivals, reverse=True)[:RIVALS]
-    others = sum(math.exp(min(SHARPNESS * (each - value), 50.0)) for each in first)
-    itself = math.exp(min(SHARPNESS * (own - value), 50.0)) if own in first else 0.0
-    return math.log(max(1.0 + others - itself, 1.0))
+    return math.log(1.0 + sum([math.exp(min(sharpness * (each - value), 50.0)) for each in others]))
 
 
 class Rater:
