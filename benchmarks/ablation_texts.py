@@ -38,7 +38,7 @@ MODES = ("hybrid", "vector")
 
 class Variant(NamedTuple):
     text: Callable[[Item], str] = embedding_text
-    label_weight: float = parts.LABEL_WEIGHT
+    weights: tuple[float, ...] = parts.WEIGHTS
 
 
 class Remembering(LocalEmbedder):
@@ -71,11 +71,15 @@ def in_one_text(*fields: str) -> Callable[[Item], str]:
 
 
 VARIANTS = {
-    f"name apart, weight {weight:g}{note}": Variant(label_weight=weight)
-    for weight, note in ((0.0, ": the description only"), (0.25, ""), (0.5, ""), (1.0, ""))
-} | {
+    "name 0.5, title 0.5, parameters 0.2: the default": Variant(),
+    "without the name": Variant(weights=(0.0, *parts.WEIGHTS[1:])),
+    "name 1": Variant(weights=(1.0, *parts.WEIGHTS[1:])),
+    "without the title": Variant(weights=(*parts.WEIGHTS[:2], 0.0, parts.WEIGHTS[3])),
+    "title 1": Variant(weights=(*parts.WEIGHTS[:2], 1.0, parts.WEIGHTS[3])),
+    "without parameters": Variant(weights=(*parts.WEIGHTS[:3], 0.0)),
+    "parameters 0.5": Variant(weights=(*parts.WEIGHTS[:3], 0.5)),
     "name and description in one text": Variant(in_one_text("name", "description")),
-    "name, category and description in one text, as it once was": Variant(
+    "name, category and description in one text": Variant(
         in_one_text("name", "category", "description")
     ),
 }
@@ -92,7 +96,7 @@ def compare_texts(data: Path, sets: Sequence[str], most: int) -> dict[str, objec
             "sets": found
         }
         print(f"{name}: {rows[name]}", flush=True)
-    return {"sets": small, "default weight": parts.LABEL_WEIGHT, "ways": rows}
+    return {"sets": small, "ways": rows}
 
 
 @contextmanager
@@ -100,7 +104,7 @@ def used(variant: Variant) -> Iterator[None]:
     """The text is replaced wherever a module has taken it by name."""
     modules = [module for name, module in sys.modules.items() if name.startswith("pegboard.")]
     with ExitStack() as stack:
-        stack.enter_context(patch.object(parts, "LABEL_WEIGHT", variant.label_weight))
+        stack.enter_context(patch.object(parts, "WEIGHTS", variant.weights))
         for module in modules:
             if hasattr(module, "embedding_text"):
                 stack.enter_context(patch.object(module, "embedding_text", variant.text))

@@ -16,6 +16,7 @@ from pegboard.text import (
     MAX_WORD,
     PART_MARK,
     PASSAGE_MARK,
+    Passage,
     card,
     embedded_passages,
     embedding_text,
@@ -197,6 +198,7 @@ def test_headings_of_a_document_count_as_its_description():
 
 
 def test_the_text_to_embed_says_what_the_item_is_for():
+    properties = {"dueDate": {"type": "string", "description": "When."}, "labels": {}}
     item = make_item(
         "createIssue",
         category="git_hub",
@@ -208,11 +210,15 @@ def test_the_text_to_embed_says_what_the_item_is_for():
         routing_domain="code",
         semantic_namespace="forge",
         target_personas=("developer",),
+        input_schema={"type": "object", "properties": properties},
     )
-    assert embedding_text(item) == (
-        f"create Issue{PART_MARK}Send a letter. It may take days. A second paragraph. bugs, work."
-        " ticket. open a bug. issues. code. forge. developer"
-    )
+    assert embedding_text(item).split(PART_MARK) == [
+        "create Issue",
+        "Send a letter. It may take days. A second paragraph. bugs, work."
+        " ticket. open a bug. issues. code. forge. developer",
+        "Send a letter",
+        "due Date: When. labels",
+    ]
 
 
 def test_an_item_that_says_nothing_of_itself_is_embedded_by_its_category_and_name():
@@ -222,7 +228,8 @@ def test_an_item_that_says_nothing_of_itself_is_embedded_by_its_category_and_nam
 
 
 def test_an_item_without_a_name_to_speak_is_embedded_by_what_it_says():
-    assert embedding_text(make_item("!", description="Send a letter.")) == "Send a letter"
+    item = make_item("!", description="Send a letter. Post it.")
+    assert embedding_text(item).split(PART_MARK) == ["", "Send a letter. Post it", "Send a letter"]
 
 
 UNHEARD = {
@@ -250,17 +257,18 @@ def test_ids_origins_and_audit_fields_never_change_the_text_to_embed(item, field
 
 @costly
 @given(item=items())
-def test_each_passage_is_bounded_of_two_lines_at_most_and_always_the_same(item):
+def test_each_passage_is_bounded_of_four_lines_at_most_and_always_the_same(item):
     text = embedding_text(item)
     assert text == embedding_text(item)
     assert source_hash(text) == source_hash(embedding_text(item))
     assert 1 <= len(embedded_passages(text)) <= MAX_PASSAGES
     for passage in embedded_passages(text):
         parts = passage.split(PART_MARK)
-        assert len(parts) <= 2
+        assert len(parts) <= len(Passage._fields) - 1
         assert all(len(part) <= MAX_EMBEDDED for part in parts)
         assert all(part == " ".join(part.split()) for part in parts)
-        assert len(parts) == 1 or all(parts)
+        assert len(parts) == 1 or sum(map(bool, parts)) > 1
+        assert parts[-1]
 
 
 @costly
@@ -277,7 +285,7 @@ def test_a_long_text_to_embed_is_cut():
 
 
 @relaxed
-@given(spaces=st.text(" \t\n", min_size=1, max_size=5))
+@given(spaces=st.text(" \t", min_size=1, max_size=5))
 def test_spacing_does_not_change_the_text_to_embed(spaces):
     plain, spaced = "Send a letter", f"{spaces}Send{spaces}a{spaces}letter{spaces}"
     texts = {embedding_text(make_item(description=each)) for each in (plain, spaced)}

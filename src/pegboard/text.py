@@ -16,7 +16,7 @@ from pegboard.model.content import Json
 from pegboard.model.items import DEFAULT_NAMESPACE, Item, Kind
 from pegboard.verbs import leading_verb, named_verb
 
-TEXT_VERSION = 4
+TEXT_VERSION = 5
 """Raised whenever the terms or the embedded text of an unchanged item would change."""
 
 MAX_BODY = 20_000
@@ -26,7 +26,7 @@ MAX_WORD = 200
 """Nobody searches for the rest of a longer one, and the cache of words stays small."""
 MAX_EMBEDDED = 4_000
 PART_MARK = "\n"
-"""Between the two parts of a text to embed, label and body; neither has one inside."""
+"""Between the parts of a text to embed (`Passage.text`); none has one inside."""
 PASSAGE_MARK = "\f"
 """Between the passages of a text to embed; none has one inside."""
 MAX_PASSAGES = 64
@@ -36,8 +36,8 @@ MAX_TITLE_WORDS = 25
 """A longer first sentence of a description is prose, and no title."""
 MAX_TITLE = 300
 """Characters of a title. Bounds first sentences in scripts without spaces, too."""
-LONG_DESCRIPTION = 15
-"""Words of a description from which on name and title get a vector of their own."""
+MAX_EMBEDDED_PARAMETERS = 300
+"""Characters of parameter names and descriptions that are embedded."""
 CARD_TERMS = 80
 """Distinct terms of a description on a ranking card: a summary, so that 50 cards load fast."""
 CARD_LABELS = 200
@@ -95,12 +95,17 @@ class Passage(NamedTuple):
     """What it stands under in the item's body; nothing for what the item itself is."""
     label: str
     told: str
+    title: str = ""
+    """Of a tool (`title`)."""
+    parameters: str = ""
+    """Names and descriptions of a tool's parameters."""
 
     @property
     def text(self) -> str:
-        """As it is embedded."""
-        both = self.label and self.told
-        return f"{self.label}{PART_MARK}{self.told}" if both else self.label or self.told
+        """As it is embedded: one part alone, or all four, of which the last may be missing."""
+        parts = self.label, self.told, self.title, self.parameters
+        given = [part for part in parts if part]
+        return PART_MARK.join(parts).rstrip(PART_MARK) if len(given) > 1 else "".join(given)
 
 
 def terms(text: str) -> list[str]:
@@ -306,17 +311,18 @@ def embedded_passages(text: str) -> list[str]:
 
 
 def passages(item: Item) -> tuple[Passage, ...]:
-    """What the item is; of a tool also its title, of a document what it says, by passages.
+    """What the item is and, of a document, what it says, passage by passage.
 
-    Each has two parts that are embedded by themselves: what it is called, and what it says. The
-    category is not among them: measured on seven sets, it blurs more than it tells
-    (docs/decisions/0006-ranking.md). Nor are headings among what an item is: they are what its
-    passages are called. A short body stands in the place of a description that it begins with.
+    Each has parts that are embedded by themselves: what it is called, what it says and, of a tool,
+    its title and parameters. The category is not among them: measured on seven sets, it blurs more
+    than it tells (docs/decisions/0006-ranking.md). Nor are headings among what an item is: they are
+    what its passages are called. A short body replaces a description that it begins with.
     """
     described = prose(item.description)
-    further = _titled(item, described) if item.kind is Kind.TOOL else _further(item)
-    is_document = item.kind is not Kind.TOOL
-    if is_document and len(further) == 1 and further[0].told.startswith(_one_line(described)):
+    if item.kind is Kind.TOOL:
+        return (_itself(item, described),)
+    further = _further(item)
+    if len(further) == 1 and further[0].told.startswith(_one_line(described)):
         described, further = ". ".join(filter(None, (further[0].heading, further[0].told))), []
     found = (_itself(item, described), *further)
     return tuple(each for each in found if each.text) or found[:1]
@@ -337,15 +343,15 @@ def _itself(item: Item, described: str) -> Passage:
     label = _one_line(spoken(item.name))
     if not told:
         return Passage("", "", _one_line(f"{spoken(item.category)} {label}"))
-    return Passage("", label, told)
+    if item.kind is not Kind.TOOL:
+        return Passage("", label, told)
+    return Passage("", label, told, _one_line(title(item)).rstrip("."), _parameter_texts(item))
 
 
-def _titled(item: Item, described: str) -> list[Passage]:
-    """Return the name and title of a tool with a long description, which would drown them."""
-    heading = title(item)
-    if not heading or len(described.split()) <= LONG_DESCRIPTION:
-        return []
-    return [Passage("", "", _one_line(f"{spoken(item.name)}. {heading}"))]
+def _parameter_texts(item: Item) -> str:
+    named = [(spoken(name), said.rstrip(".")) for name, said in parameters(item.input_schema)]
+    found = ". ".join(f"{name}: {said}" if said else name for name, said in named)
+    return _one_line(found)[:MAX_EMBEDDED_PARAMETERS].strip()
 
 
 def _addressed(endpoint: str) -> str:

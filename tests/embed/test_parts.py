@@ -1,5 +1,6 @@
 import math
 from array import array
+from operator import mul
 
 import pytest
 from hypothesis import given, settings
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 
 from making import make_vector
 from pegboard.embed.hashed import HashedEmbedder
-from pegboard.embed.parts import LABEL_WEIGHT, PartsEmbedder
+from pegboard.embed.parts import WEIGHTS, PartsEmbedder
 from pegboard.errors import EmbeddingError
 from pegboard.text import PART_MARK
 
@@ -44,14 +45,21 @@ def test_a_text_of_one_part_has_the_plain_vector(texts):
 
 
 @relaxed
-@given(label=lines, body=lines)
-def test_a_text_of_two_parts_has_their_weighted_sum_at_unit_length(label, body):
-    [found] = PartsEmbedder(PLAIN).embed([f"{label}{PART_MARK}{body}"])
-    parts = [numbers(each) for each in PLAIN.embed([label, body])]
-    both = [LABEL_WEIGHT * a + b for a, b in zip(*parts, strict=True)]
-    length = math.hypot(*both)
-    assert list(numbers(found)) == pytest.approx([value / length for value in both], abs=1e-6)
+@given(parts=st.lists(lines.filter(bool), min_size=2, max_size=len(WEIGHTS)))
+def test_a_text_of_several_parts_has_their_weighted_sum_at_unit_length(parts):
+    [found] = PartsEmbedder(PLAIN).embed([PART_MARK.join(parts)])
+    vectors = [numbers(each) for each in PLAIN.embed(parts)]
+    total = [sum(map(mul, WEIGHTS, row)) for row in zip(*vectors, strict=True)]
+    length = math.hypot(*total)
+    assert list(numbers(found)) == pytest.approx([value / length for value in total], abs=1e-6)
     assert math.hypot(*numbers(found)) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_a_part_that_is_empty_adds_nothing():
+    made = PartsEmbedder(PLAIN)
+    assert made.embed(["send\nA letter\n\n"]) == made.embed(["send\nA letter"])
+    assert made.embed(["\nA letter"]) == PLAIN.embed(["A letter"])
+    assert made.embed(["send\nA letter\n\nto: Whom"]) != made.embed(["send\nA letter\nto: Whom"])
 
 
 @relaxed
@@ -61,12 +69,10 @@ def test_a_texts_vector_does_not_depend_on_its_neighbours(texts):
     assert made.embed(texts) == [made.embed([text])[0] for text in texts]
 
 
-def test_only_the_first_mark_divides():
-    [found] = PartsEmbedder(PLAIN).embed([PART_MARK.join(("a", "b", "c"))])
+def test_marks_beyond_the_last_part_do_not_divide():
     inner = Watched()
-    PartsEmbedder(inner).embed([PART_MARK.join(("a", "b", "c"))])
-    assert inner.asked == [["a", PART_MARK.join(("b", "c"))]]
-    assert math.hypot(*numbers(found)) == pytest.approx(1.0, abs=1e-6)
+    PartsEmbedder(inner).embed([PART_MARK.join("abcde")])
+    assert inner.asked == [["a", "b", "c", PART_MARK.join("de")]]
 
 
 def test_what_occurs_twice_is_embedded_once():

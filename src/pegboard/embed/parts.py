@@ -1,7 +1,8 @@
-"""An item's vector out of the two parts of its text: what it is called, and what it does.
+"""An item's vector: the weighted sum of the vectors of the parts of its text.
 
 Embedded together, the name colours the whole description; embedded apart and added with half the
 weight, it counts where the query names the thing and hardly disturbs where the query describes it.
+The same holds for the title. Parameters count little.
 """
 
 import math
@@ -13,11 +14,12 @@ from pegboard.model.items import Fingerprint, Vector
 from pegboard.ports.stages import Embedder
 from pegboard.text import PART_MARK
 
-LABEL_WEIGHT = 0.5
+WEIGHTS = (0.5, 1.0, 0.5, 0.2)
+"""Of label, body, title and parameters, as `pegboard.text.Passage` orders them."""
 
 
 class PartsEmbedder:
-    """Any embedder, made to take texts of two parts."""
+    """Any embedder, made to take texts of several parts."""
 
     def __init__(self, whole: Embedder) -> None:
         self._whole = whole
@@ -27,10 +29,10 @@ class PartsEmbedder:
         return self._whole.fingerprint
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        parts = [text.split(PART_MARK, 1) for text in texts]
-        flat = [part for pair in parts for part in pair]
+        parts = [_weighted(text) for text in texts]
+        flat = [part for several in parts for part, _ in several]
         found = iter(self._vectors(flat))
-        return [_sum([next(found) for _ in pair]) for pair in parts]
+        return [_sum([(next(found), weight) for _, weight in several]) for several in parts]
 
     def _vectors(self, flat: Sequence[str]) -> list[Vector]:
         """Each different text once: the same short names occur again and again."""
@@ -48,14 +50,24 @@ class PartsEmbedder:
         self._whole.close()
 
 
-def _sum(vectors: list[Vector]) -> Vector:
+def _weighted(text: str) -> list[tuple[str, float]]:
+    """The parts of a text that are not empty, with their weights; a single part is the whole."""
+    parts = text.split(PART_MARK, len(WEIGHTS) - 1)
+    found = [(part, weight) for part, weight in zip(parts, WEIGHTS, strict=False) if part]
+    return found or [(text, 1.0)]
+
+
+def _sum(vectors: list[tuple[Vector, float]]) -> Vector:
     if len(vectors) == 1:
-        return vectors[0]
-    label, body = (array("f", vector) for vector in vectors)
-    if len(label) != len(body):
-        raise EmbeddingError(f"vectors of {len(label)} and {len(body)} numbers came back")
-    both = [LABEL_WEIGHT * a + b for a, b in zip(label, body, strict=True)]
-    length = math.sqrt(math.fsum(value * value for value in both))
+        return vectors[0][0]
+    numbers = [(array("f", vector), weight) for vector, weight in vectors]
+    if len({len(each) for each, _ in numbers}) > 1:
+        lengths = " and ".join(str(len(each)) for each, _ in numbers)
+        raise EmbeddingError(f"vectors of {lengths} numbers came back")
+    total = [0.0] * len(numbers[0][0])
+    for each, weight in numbers:
+        total = [value + weight * more for value, more in zip(total, each, strict=True)]
+    length = math.sqrt(math.fsum(value * value for value in total))
     if length == 0 or not math.isfinite(length):
-        return vectors[1]
-    return Vector(array("f", [value / length for value in both]).tobytes())
+        return max(vectors, key=lambda each: each[1])[0]
+    return Vector(array("f", [value / length for value in total]).tobytes())
