@@ -8,11 +8,11 @@ sets with foreign questions. No label plays a part in the calibration.
 import json
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from boards import SEED, add_options, board_file, filled, folder_for, sampled
+from boards import add_options, board_file, filled, folder_for, sampled
 from no_tool import SET, area, rows
 from pegboard import Pegboard
 from pegboard.app.measure import evaluation_board
@@ -58,12 +58,11 @@ def main() -> None:
     with folder_for(args.keep) as folder:
         for model in (PACKAGED, *SERVED_HERE, HASHED):
             with flags_of(model) as flags:
-                models[model] = {
-                    name: measured(board, asked)
-                    for name in ("demo", *args.sets)
-                    for board, asked in [*entered(args.data, folder, model, name, flags)]
-                }
-            print(model, json.dumps(models[model]), flush=True)
+                models[model] = {}
+                for name in ("demo", *args.sets):
+                    with filled_board(args.data, folder, model, name, flags) as (board, asked):
+                        models[model][name] = measured(board, asked)
+                    print(model, name, json.dumps(models[model][name]), flush=True)
     save(args, "other_models", {"checks": checks(models), "models": models})
 
 
@@ -99,28 +98,29 @@ def flags_of(model: str) -> Iterator[dict[str, object]]:
             server.terminate()
 
 
-def entered(
+@contextmanager
+def filled_board(
     data: Path, folder: Path, model: str, name: str, flags: Mapping[str, object]
 ) -> Iterator[tuple[Pegboard, Asked]]:
-    """One board with its questions; it is closed when the next one is asked for."""
-    with ExitStack() as stack:
-        if name == "demo":
-            settings = located(flags=flags).settings
-            board = stack.enter_context(evaluation_board(None, settings))
+    """A board and its questions."""
+    if name == "demo":
+        with evaluation_board(None, located(flags=flags).settings) as board:
             board.add_folder(ROOT / "demo")
             print(board.sync().notices, flush=True)
-            served = [
-                EvalQuery(row["id"], row["query"], tuple(row["gold"]))
-                for row in rows(SET / "served.jsonl")
-            ]
-            unserved = [row["query"] for row in rows(SET / "unserved.jsonl")]
-            yield board, Asked(served, unserved, Filters())
-            return
-        source = data / "retrieval" / name
-        kept = board_file(folder, f"{name}-{model.partition(' ')[0]}")
-        board = stack.enter_context(filled(find_catalogue(source), kept, flags))
-        foreign = [row["query"] for row in rows(FOREIGN)]
+            yield board, demo_questions()
+        return
+    source = data / "retrieval" / name
+    kept = board_file(folder, f"{name}-{model.partition(' ')[0]}")
+    foreign = [row["query"] for row in rows(FOREIGN)]
+    with filled(find_catalogue(source), kept, flags) as board:
         yield board, Asked(sampled(source / "queries.jsonl", MOST), foreign, EVALUATED)
+
+
+def demo_questions() -> Asked:
+    served = [
+        EvalQuery(row["id"], row["query"], tuple(row["gold"])) for row in rows(SET / "served.jsonl")
+    ]
+    return Asked(served, [row["query"] for row in rows(SET / "unserved.jsonl")], Filters())
 
 
 def measured(board: Pegboard, asked: Asked) -> dict[str, object]:

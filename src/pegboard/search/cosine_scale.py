@@ -37,7 +37,7 @@ def fit_scale(
     the packaged one. The other predicts the packaged cosines of the items nearest by the own ones;
     it is flat for a weak model, and refuses too much. None if the cosines do not grow together.
     """
-    best = _matched([max(row) for row in own if row], [max(row) for row in reference if row])
+    best = _matched([max(row, default=0.0) for row in own], [max(row) for row in reference])
     near, other = [], []
     for row, there in zip(own, reference, strict=True):
         for place in sorted(range(len(row)), key=lambda place: -row[place])[:NEAREST]:
