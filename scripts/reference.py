@@ -235,6 +235,7 @@ OPERATIONS: Sequence[tuple[str, str, str, str, str, str]] = (
         "item; status",
     ),
     ("models", "model use; model list; model rollback; model prune", "", "", "", ""),
+    ("calibrate the scores of a model", "model calibrate", "", "", "calibrate", ""),
     (
         "is all well",
         "doctor",

@@ -480,3 +480,26 @@ def test_model_use_on_postgres_embeds_switches_and_prune_removes_what_nobody_nee
     assert there("model", "prune", "--json").json == {"removed": 5}
     assert set(models(there)) == {"active", "previous"}
     assert there("doctor").code == 0
+
+
+def test_the_list_says_which_models_are_calibrated(pegboard, board):
+    [line] = pegboard("model", "list", "--json").json["models"]
+    assert (line["calibrated"], line["calibrated_at"]) == ("no", None)
+    assert "not calibrated" in pegboard("model", "list").out
+
+
+def test_model_calibrate_needs_a_board_of_some_size(pegboard, board):
+    ran = pegboard("model", "calibrate")
+    assert ran.code == 2
+    assert "too early" in ran.err
+
+
+def test_model_calibrate_says_what_was_measured(pegboard, board, tools):
+    for number in range(20):
+        tools.write(f"reports/report_{number}", f"Print the report about subject {number}.")
+    assert "were calibrated" in pegboard("sync").err
+    ran = pegboard("model", "calibrate", "--json")
+    assert (ran.code, ran.json["items"]) == (0, 25)
+    assert ran.json["before"].keys() == ran.json["after"].keys() == {"served", "unserved"}
+    assert "before  answered at " in pegboard("model", "calibrate").out
+    assert "calibrated on this board" in pegboard("model", "list").out

@@ -87,7 +87,7 @@ def assert_searched_by_one(board: Board, dimension: int) -> None:
         answer = pegboard.search("counts sheep at night", mode="vector", limit=1000, threshold=0.0)
         assert answer.notices == ()
         assert answer.hits[0].name == "shepherd"
-        searching = pegboard.models.searching()
+        searching, _ = pegboard.models.searching()
         assert searching is not None
         assert searching.fingerprint.dimension == dimension
     assert vectors(board, dimension) == TOOLS + 1

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pegboard.model.items import ItemId, Leg
+from pegboard.search.cosine_scale import CosineScale
 from pegboard.search.fusion import (
     HALF_SURE,
     LEVEL,
@@ -34,6 +35,7 @@ tunings = st.builds(
     bm25_weight=st.floats(0, 100),
     vector_weight=st.floats(0, 100),
     fuzzy_weight=st.floats(0, 100),
+    scale=st.builds(CosineScale, slope=st.floats(0.05, 20), offset=st.floats(-20, 1)),
 )
 shares = st.fixed_dictionaries({Leg.BM25: st.floats(0, 1), Leg.FUZZY: st.floats(0, 1)})
 

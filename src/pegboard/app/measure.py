@@ -76,7 +76,8 @@ def sweep(board: Pegboard, folder: Path, *, progress: Progress = quiet) -> Measu
         )
     queries, filled = _evaluation(board, folder, progress)
     found = board.settings.search
-    bench = Bench(board.store, board.embedder, find_settings(found), found.threshold)
+    embedder, scale = board.models.searching()
+    bench = Bench(board.store, embedder, find_settings(found, scale), found.threshold)
     report, notices = look_for_better(bench, queries, progress)
     return report | {"tools": filled.tools}, filled.notices + notices
 

@@ -266,8 +266,8 @@ class Pegboard(Upkeep):
 
     def find(self, ask: Ask, model: str | None = None, patience: Patience | None = None) -> Answer:
         """A search that is ready to be made: what is asked for is within what may be seen."""
-        embedder = self._whole.models.searching(model)
-        settings = find_settings(self.settings.search)
+        embedder, scale = self._whole.models.searching(model)
+        settings = find_settings(self.settings.search, scale)
         return find_requests(
             self.store, embedder, ask, settings, beside=self._beside, patience=patience
         )

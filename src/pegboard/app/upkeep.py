@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pegboard.app.looking import Looking
 from pegboard.board.maintain.filling import Filling, Outcome
-from pegboard.board.maintain.models import DISABLED, BoardModels
+from pegboard.board.maintain.models import DISABLED, BoardModels, Calibrated
 from pegboard.board.maintain.queueing import refresh
 from pegboard.board.maintain.status import Status, status
 from pegboard.board.maintain.worker import Worker
@@ -20,7 +20,7 @@ from pegboard.board.sync.one_source import Gate
 from pegboard.board.sync.source_kinds import folder_source
 from pegboard.board.sync.upstream import Upstream
 from pegboard.board.trust.allowing import Trust
-from pegboard.config.parts import sealing_of, worker_settings
+from pegboard.config.parts import find_settings, sealing_of, worker_settings
 from pegboard.config.places import Tier
 from pegboard.config.settings import Settings
 from pegboard.errors import NotAllowed, UsageError
@@ -176,6 +176,11 @@ class Upkeep(Looking):
         with filling.embedding(beside=embed):
             pass
         return filling.outcome
+
+    def calibrate(self) -> Calibrated:
+        """Scale the scores of the active model by the board's own content."""
+        self._for_the_whole("calibrate a model")
+        return self.models.calibrate(find_settings(self.settings.search))
 
     def retry(self, of: str | Entry | None) -> int:
         """Make failed embeddings pending again, of one item or of all that are one's own."""

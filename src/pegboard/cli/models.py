@@ -1,11 +1,11 @@
-"""Commands for the model whose vectors are searched: use, allow, list, rollback, prune."""
+"""Commands for the model whose vectors are searched: use, allow, list, calibrate, rollback."""
 
 import threading
 
 import click
 
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.maintain.models import Changed, ModelLine
+from pegboard.board.maintain.models import Calibrated, Changed, ModelLine
 from pegboard.cli import render
 from pegboard.cli.shared import (
     command_options,
@@ -142,7 +142,14 @@ def list_(board: str | None, as_json: bool) -> None:
         render.print_json({"models": lines})
         return
     for line in lines:
-        click.echo(f"{line.role:<10} {line.model}  {line.vectors} vectors{_progress(line)}")
+        said = f"{line.vectors} vectors{_progress(line)}, {_calibrated(line)}"
+        click.echo(f"{line.role:<10} {line.model}  {said}")
+
+
+def _calibrated(line: ModelLine) -> str:
+    if line.calibrated_at is not None:
+        return f"calibrated on this board {render.moment(line.calibrated_at)}"
+    return "calibrated (packaged)" if line.calibrated == "packaged" else "not calibrated"
 
 
 def _progress(line: ModelLine) -> str:
@@ -150,6 +157,32 @@ def _progress(line: ModelLine) -> str:
         return ""
     counts = line.building.embeddings
     return f", {counts.pending} to come" + (f", {counts.failed} failed" if counts.failed else "")
+
+
+@model.command()
+@command_options
+def calibrate(board: str | None, as_json: bool) -> None:
+    """Scale the scores of the active model by the board's own content.
+
+    Done once without being asked; again after the board has changed much. Titles, examples and
+    first sentences are questions that the board serves; others come with Pegboard.
+    """
+    with Pegboard.open(board) as pegboard:
+        found = pegboard.calibrate()
+    if as_json:
+        render.print_json(found)
+    else:
+        _show_calibration(found)
+
+
+def _show_calibration(found: Calibrated) -> None:
+    click.echo(f"calibrated {found.model} on {found.items} items and {found.questions} questions")
+    click.echo(f"meaning = {found.slope:g} x cosine {found.offset:+g}")
+    for name, shares in (("before", found.before), ("after", found.after)):
+        click.echo(
+            f"{name:<7} answered at {found.threshold:g}: {shares.served:.1%} of questions the "
+            f"board serves, {shares.unserved:.1%} of those that none does"
+        )
 
 
 @model.command()

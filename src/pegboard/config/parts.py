@@ -18,13 +18,15 @@ from pegboard.embed.faults import LONGEST_WAIT
 from pegboard.model.items import ModelSpec
 from pegboard.ports.stages import Embedder
 from pegboard.search.boosts import BoostSettings
+from pegboard.search.cosine_scale import CosineScale
 from pegboard.search.fusion import FusionSettings, Method
 
 if TYPE_CHECKING:
     from pegboard.board.trust.signing import Sealing
 
 
-def find_settings(found: SearchSettings) -> FindSettings:
+def find_settings(found: SearchSettings, scale: CosineScale | None = None) -> FindSettings:
+    """Return what a search goes by; `scale` is that of the model's cosines."""
     return FindSettings(
         depth=found.depth,
         fusion=FusionSettings(
@@ -34,6 +36,7 @@ def find_settings(found: SearchSettings) -> FindSettings:
             bm25_weight=found.bm25_weight,
             vector_weight=found.vector_weight,
             fuzzy_weight=found.fuzzy_weight,
+            scale=scale or CosineScale(),
         ),
         boosts=BoostSettings(
             recency=found.boost_recency,

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple, NewType
 
 from pegboard.model.content import EMPTY, ItemFile, Json, Link, Permission, Signature, Version
+from pegboard.model.vectors import Calibration as Calibration
 from pegboard.model.vectors import Fingerprint as Fingerprint
 from pegboard.model.vectors import KeptVectors as KeptVectors
 from pegboard.model.vectors import Model as Model

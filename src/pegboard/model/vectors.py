@@ -37,6 +37,17 @@ class Model(NamedTuple):
     spec: ModelSpec
 
 
+class Calibration(NamedTuple):
+    """Scale of a model's cosines (`pegboard.search.cosine_scale`), and what it was fitted on."""
+
+    slope: float
+    offset: float
+    items: int
+    questions: int
+    at: float
+    """Seconds since the epoch."""
+
+
 class ModelState(NamedTuple):
     active: Model | None = None
     """Whose vectors are searched."""
@@ -45,6 +56,8 @@ class ModelState(NamedTuple):
     previous: Model | None = None
     chosen: bool = False
     """Whether a person chose it for the board, so that the settings of a process do not count."""
+    calibration: Calibration | None = None
+    """Of the active model; None if it was never calibrated on this board."""
 
 
 class KeptVectors(NamedTuple):
@@ -53,3 +66,4 @@ class KeptVectors(NamedTuple):
     fingerprint: Fingerprint
     spec: ModelSpec | None
     vectors: int
+    calibration: Calibration | None = None

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from pegboard.model.items import Fingerprint, KeptVectors, Model, ModelState
+from pegboard.model.items import Calibration, Fingerprint, KeptVectors, Model, ModelState
 
 
 class Models(Protocol):
@@ -23,6 +23,10 @@ class Models(Protocol):
         """Search by these vectors from now on, if they are wanted still and no active item lacks
         one; with `skip_failed`, none but those that were given up. Says whether they are active.
         """
+        ...
+
+    def calibrate(self, target: Fingerprint, calibration: Calibration) -> None:
+        """Store the scale of a model that the board remembers, in place of an earlier one."""
         ...
 
     def kept(self) -> list[KeptVectors]: ...

@@ -2,11 +2,12 @@
 
 Two ways, by setting:
 
-- `sum`: meaning and words, each in 0..1, weighted by `alpha`. Meaning is the cosine. Words are the
-  BM25 score as a share of the board's best for this query, times how sure words can be here: sure
-  if the board knows the query's words and its best match is strong. So on a query that paraphrases
-  everything the words stand back, and on one that names things they decide. No filter changes
-  these numbers. Measured on seven sets it beats RRF and each leg (benchmarks/README.md).
+- `sum`: meaning and words, each in 0..1, weighted by `alpha`. Meaning is the cosine, on the scale
+  of the packaged model. Words are the BM25 score as a share of the board's best for this query,
+  times how sure words can be here: sure if the board knows the query's words and its best match is
+  strong. So on a query that paraphrases everything the words stand back, and on one that names
+  things they decide. No filter changes these numbers. Measured on seven sets it beats RRF and each
+  leg (benchmarks/README.md).
 - `rrf`: reciprocal rank fusion, scaled so that first place in every leg is 1.
 """
 
@@ -15,6 +16,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from pegboard.model.items import ItemId, Leg
+from pegboard.search.cosine_scale import CosineScale
 
 
 class Method(StrEnum):
@@ -30,6 +32,8 @@ class FusionSettings(NamedTuple):
     bm25_weight: float = 1.0
     vector_weight: float = 1.0
     fuzzy_weight: float = 0.5
+    scale: CosineScale = CosineScale()
+    """Of the model that is searched by. No setting, but known with them."""
 
 
 LEVEL = 4.0
@@ -108,7 +112,7 @@ def _weigher(evidence: Evidence, settings: FusionSettings) -> Callable[[Candidat
         cosine = scores.get(Leg.VECTOR)
         judged = cosine is not None or only_meaning
         own, plain = (alpha, usual) if judged else (0.0, 0.0)
-        meaning = min(max(cosine or 0.0, 0.0), 1.0)
+        meaning = 0.0 if cosine is None else settings.scale.meaning(cosine)
         words = max(written * scores.get(Leg.BM25, 0.0), read * scores.get(Leg.FUZZY, 0.0), 0.0)
         value = plain * meaning + (1 - plain) * words
         by_places = settings.method is Method.RRF

@@ -73,12 +73,13 @@ def foreseen(
     folder = evaluation or place.settings.publish.eval
     queries = read_queries(Path(folder) / QUERIES) if folder else ()
     item = ready.release.item._replace(id=ItemId(ready.record.id), namespace=ready.record.namespace)
-    looking = Looking(
-        registry.search,
-        registry.curate.chosen,
-        registry.models.searching() if isinstance(registry, Pegboard) else own_embedder(place),
-        find_settings(place.settings.search),
+    embedder, scale = (
+        registry.models.searching()
+        if isinstance(registry, Pegboard)
+        else (own_embedder(place), None)
     )
+    settings = find_settings(place.settings.search, scale)
+    looking = Looking(registry.search, registry.curate.chosen, embedder, settings)
     return foresee(item, looking, queries, progress)
 
 

@@ -80,6 +80,7 @@ class Filling:
                 all_queued.set()
         if working is not None:
             working.result()
+            self.outcome.notices += self.models.take_notices()
         self.outcome.waiting = sum(map(self.store.tasks.waiting, self.models.targets()))
 
     def _work(self, all_queued: threading.Event) -> None:

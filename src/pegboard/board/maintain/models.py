@@ -8,19 +8,31 @@ gets a vector of the active model first, so that it can be found, and one of the
 import contextlib
 import logging
 import threading
+import time
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
 from typing import NamedTuple
 
+from pegboard.board.find.answering import FindSettings
+from pegboard.board.maintain.calibration import (
+    LEAST_ITEMS,
+    Shares,
+    Trial,
+    answered,
+    fit_calibration,
+    is_packaged,
+)
 from pegboard.board.maintain.queueing import queue_missing
 from pegboard.board.maintain.status import Building
 from pegboard.board.trust.allowing import Trust
 from pegboard.embed.choose import PACKAGED_MODEL, PROVIDERS, SERVICES, named_model
 from pegboard.embed.recalled import Recalled
-from pegboard.errors import EmbeddingError, ModelUnavailable, UsageError
+from pegboard.errors import EmbeddingError, ModelUnavailable, PegboardError, UsageError
 from pegboard.model.items import (
+    Calibration,
     EmbeddingCounts,
+    Filters,
     Fingerprint,
     KeptVectors,
     Model,
@@ -29,6 +41,7 @@ from pegboard.model.items import (
 )
 from pegboard.ports.stages import Embedder, Progress, quiet
 from pegboard.ports.store import Store
+from pegboard.search.cosine_scale import CosineScale
 from pegboard.text import TEXT_VERSION
 
 log = logging.getLogger(__name__)
@@ -36,6 +49,9 @@ log = logging.getLogger(__name__)
 DISABLED = "embedding is disabled", "set embed.provider to something else"
 AGAIN_SECONDS = 1.0
 TRIAL = "is the model well?"
+CALIBRATION_RETRY_SECONDS = 600.0
+"""Wait after a calibration that failed: a service is not asked all questions again and again."""
+PACKAGED = ModelSpec("local")
 
 
 class ModelLine(NamedTuple):
@@ -45,6 +61,22 @@ class ModelLine(NamedTuple):
     role: str
     vectors: int
     building: Building | None = None
+    calibrated: str = ""
+    """`packaged`, `on this board` or, for a model with raw scores, `no`."""
+    calibrated_at: float | None = None
+
+
+class Calibrated(NamedTuple):
+    """A calibration on request, and what it changes for the questions that it was fitted on."""
+
+    model: str
+    items: int
+    questions: int
+    slope: float
+    offset: float
+    threshold: float
+    before: Shares
+    after: Shares
 
 
 class Changed(NamedTuple):
@@ -73,6 +105,10 @@ class BoardModels:
         self._others: dict[ModelSpec, Embedder] = {}
         self._lock = threading.Lock()
         self._followed = False
+        self._calibrating = threading.Lock()
+        self._calibrate_at: dict[Fingerprint, float] = {}
+        """When to try again what could not be calibrated."""
+        self._notices: list[str] = []
 
     def seen_by(self, store: Store, trust: Trust) -> "BoardModels":
         """The same models for whoever sees only some of the board, and chooses none."""
@@ -92,20 +128,22 @@ class BoardModels:
         for embedder in filter(None, (self.own, *self._others.values())):
             embedder.close()
 
-    def searching(self, name: str | None = None) -> Embedder | None:
+    def searching(self, name: str | None = None) -> tuple[Embedder | None, CosineScale]:
         """What embeds a query now; another process may have switched since the last one.
 
-        With a name, that model, if the board has vectors of it: others cannot be compared with
-        what it makes of a query.
+        And the scale of its cosines. With a name, that model, if the board has vectors of it:
+        others cannot be compared with what it makes of a query.
         """
         if name is not None:
             return self._searching_by(name)
         if self.own is None:
-            return None
+            return None, CosineScale()
         state = self._store.models.state()
-        return self._recalled(state.active, state) if state.active else self.own
+        if state.active is None:
+            return self.own, CosineScale()
+        return self._recalled(state.active, state), _scale(state.calibration)
 
-    def _searching_by(self, name: str) -> Embedder:
+    def _searching_by(self, name: str) -> tuple[Embedder, CosineScale]:
         named, state = self.named(name), self._store.models.state()
         kept = [each for each in self._store.models.kept() if _is_of(each, named)]
         active = state.active and state.active.fingerprint
@@ -117,7 +155,8 @@ class BoardModels:
                 f"leave --model out, or make them with: pegboard model use {name}",
             )
         first = kept[0]
-        return Recalled(first.fingerprint, partial(self._allowed, first.spec or named))
+        embedder = Recalled(first.fingerprint, partial(self._allowed, first.spec or named))
+        return embedder, _scale(first.calibration)
 
     def prune(self) -> int:
         """Remove the vectors of models that are neither in use nor the one before."""
@@ -179,14 +218,86 @@ class BoardModels:
         if self.own is None:
             return False
         if wanted is None:
-            return self._put_by_others() and bool(self.queue_missing(quiet))
+            if self._put_by_others() and self.queue_missing(quiet):
+                return True
+            self._calibrate_once()
+            return False
         if self._store.tasks.waiting(wanted.fingerprint):
             return False
         if self.queue_missing(quiet):
             return True
         if self._store.models.activate(wanted.fingerprint):
             log.info("searching by %s from now on", wanted.fingerprint.key)
+            self._calibrate_once()
         return False
+
+    def _calibrate_once(self) -> None:
+        """Calibrate the active model, unless that was done; whatever fails stops nothing else."""
+        state = self._store.models.state()
+        if state.active is None or state.calibration or is_packaged(state.active.fingerprint):
+            return
+        target = state.active.fingerprint
+        due = self._calibrate_at.get(target, 0.0) <= time.monotonic()
+        if not due or self._store.index.source_counts().within(Filters()) < LEAST_ITEMS:
+            return
+        if not self._calibrating.acquire(blocking=False):
+            return  # another thread does it
+        try:
+            found = self._calibrated(state.active, state).calibration
+            notice = (
+                f"scores of {target.key} were calibrated on this board's own content "
+                f"({found.items} items); again: pegboard model calibrate"
+            )
+        except PegboardError as error:
+            self._calibrate_at[target] = time.monotonic() + CALIBRATION_RETRY_SECONDS
+            notice = f"scores were not calibrated: {error}"
+        finally:
+            self._calibrating.release()
+        log.info("%s", notice)
+        self._notices.append(notice)
+
+    def take_notices(self) -> list[str]:
+        """Return what there is to say about calibrations since the last call."""
+        found, self._notices = self._notices, []
+        return found
+
+    def calibrate(self, settings: FindSettings) -> Calibrated:
+        """Calibrate the active model on this board's content, in place of an earlier calibration.
+
+        Raises `UsageError` if there is nothing to calibrate or too little to do it with.
+        """
+        if self.own is None:
+            raise UsageError(*DISABLED)
+        state = self._store.models.state()
+        if state.active is None:
+            raise UsageError("this board has no vectors yet", "make them with: pegboard backfill")
+        if is_packaged(state.active.fingerprint):
+            raise UsageError(
+                f"{state.active.fingerprint.key} is calibrated: its curves come with Pegboard"
+            )
+        trial = self._calibrated(state.active, state)
+        found = trial.calibration
+        return Calibrated(
+            state.active.fingerprint.key,
+            found.items,
+            found.questions,
+            found.slope,
+            found.offset,
+            settings.threshold,
+            before=answered(self._store, trial, settings, CosineScale()),
+            after=answered(self._store, trial, settings, _scale(found)),
+        )
+
+    def _calibrated(self, model: Model, state: ModelState) -> Trial:
+        packaged = self._make(PACKAGED)
+        if packaged is None:
+            raise UsageError(*DISABLED)
+        try:
+            trial = fit_calibration(self._store, self._recalled(model, state), packaged)
+        finally:
+            packaged.close()
+        self._store.models.calibrate(model.fingerprint, trial.calibration)
+        return trial
 
     def _put_by_others(self) -> bool:
         """Whether somebody who had not heard of a change has queued for a model that was left."""
@@ -281,6 +392,12 @@ class BoardModels:
                 building=self._building(each.fingerprint)
                 if known.get(each.fingerprint) == "building"
                 else None,
+                calibrated="packaged"
+                if is_packaged(each.fingerprint)
+                else "on this board"
+                if each.calibration
+                else "no",
+                calibrated_at=each.calibration.at if each.calibration else None,
             )
             for each in self._store.models.kept()
         ]
@@ -340,6 +457,10 @@ class BoardModels:
         state = self._store.models.state()
         known = [each.spec for each in (state.active, state.wanted, state.previous) if each]
         return [spec for spec in dict.fromkeys(known) if spec.base_url or spec.api_key]
+
+
+def _scale(found: Calibration | None) -> CosineScale:
+    return CosineScale(found.slope, found.offset) if found else CosineScale()
 
 
 def _same_model(one: ModelSpec, other: ModelSpec) -> bool:

@@ -106,7 +106,7 @@ def readiness_of(request: HTTPConnection) -> Readiness:
 def _model_is_well(board: Pegboard) -> bool:
     """A model that is not wanted is not missed. So what searches by meaning need is loaded, too."""
     try:
-        embedder = board.models.searching()
+        embedder, _ = board.models.searching()
         if embedder is not None:
             embedder.embed_query(TRIAL)
     except PegboardError:

@@ -2,7 +2,7 @@
 
 import json
 
-from pegboard.model.items import Fingerprint, Model, ModelState
+from pegboard.model.items import Calibration, Fingerprint, Model, ModelState
 from pegboard.store.hanging import model_name
 from pegboard.store.postgres.database import Connection, Database, run
 from pegboard.store.postgres.fingerprints import fingerprint_key
@@ -66,6 +66,16 @@ class PostgresModels(ReadModels):
             return True
 
         return self._db.write(work, tell=True)
+
+    def calibrate(self, target: Fingerprint, calibration: Calibration) -> None:
+        def work(tx: Connection) -> None:
+            params: dict[str, object] = {
+                "fingerprint": fingerprint_key(tx, target),
+                "calibration": json.dumps(calibration._asdict()),
+            }
+            run(tx, SQL["calibrate"], params)
+
+        self._db.write(work, tell=True)
 
     def prune(self) -> int:
         removed = 0

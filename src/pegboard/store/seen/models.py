@@ -1,6 +1,6 @@
 """Models with the rights of a caller: which there are is for everybody, to choose is not."""
 
-from pegboard.model.items import Fingerprint, KeptVectors, Model, ModelState
+from pegboard.model.items import Calibration, Fingerprint, KeptVectors, Model, ModelState
 from pegboard.store.seen.rights import Rights, of_the_whole
 
 
@@ -20,6 +20,9 @@ class SeenModels:
 
     def activate(self, target: Fingerprint, *, skip_failed: bool = False) -> bool:
         raise of_the_whole("choose a model")
+
+    def calibrate(self, target: Fingerprint, calibration: Calibration) -> None:
+        raise of_the_whole("calibrate a model")
 
     def prune(self) -> int:
         raise of_the_whole("remove vectors")

@@ -2,7 +2,7 @@
 
 import json
 
-from pegboard.model.items import Fingerprint, Model, ModelState
+from pegboard.model.items import Calibration, Fingerprint, Model, ModelState
 from pegboard.store.hanging import model_name
 from pegboard.store.queries import load
 from pegboard.store.reading.models import ReadModels
@@ -51,6 +51,14 @@ class SqliteModels(ReadModels):
             adopt(tx, target)
             tx.execute(SQL["rename_model"], params)
         return True
+
+    def calibrate(self, target: Fingerprint, calibration: Calibration) -> None:
+        with self._db.write() as tx:
+            params: dict[str, Value] = {
+                "fingerprint": fingerprint_key(tx, target),
+                "calibration": json.dumps(calibration._asdict()),
+            }
+            tx.execute(SQL["calibrate"], params)
 
     def prune(self) -> int:
         removed = 0

@@ -1,5 +1,5 @@
 -- name: state
-SELECT r.role, c.chosen, m.spec, f.provider, f.model, f.dimension, f.text_version
+SELECT r.role, c.chosen, m.calibration, m.spec, f.provider, f.model, f.dimension, f.text_version
 FROM model_choice c
 CROSS JOIN LATERAL (VALUES ('active', c.active), ('wanted', c.wanted), ('previous', c.previous))
   AS r (role, fingerprint)
@@ -8,6 +8,9 @@ JOIN models m ON m.fingerprint = r.fingerprint JOIN fingerprints f ON f.key = r.
 -- name: remember
 INSERT INTO models (fingerprint, spec) VALUES (%(fingerprint)s::integer, %(spec)s)
 ON CONFLICT (fingerprint) DO UPDATE SET spec = excluded.spec;
+
+-- name: calibrate
+UPDATE models SET calibration = %(calibration)s WHERE fingerprint = %(fingerprint)s::integer;
 
 -- name: want
 -- Where nothing can be found by meaning yet, there is nothing to keep: the new model is active at once.
@@ -44,7 +47,7 @@ WHERE active AND embedding_status = 'ready'
   AND (embedding_model <> %(model)s OR embedding_dimension IS DISTINCT FROM %(dimension)s);
 
 -- name: kept
-SELECT m.spec, (SELECT count(*) FROM vectors v WHERE v.fingerprint = f.key) AS vectors,
+SELECT m.spec, m.calibration, (SELECT count(*) FROM vectors v WHERE v.fingerprint = f.key) AS vectors,
   f.provider, f.model, f.dimension, f.text_version
 FROM fingerprints f LEFT JOIN models m ON m.fingerprint = f.key
 WHERE m.spec IS NOT NULL OR EXISTS (SELECT 1 FROM vectors v WHERE v.fingerprint = f.key)

@@ -1,16 +1,19 @@
 -- name: state
-SELECT 'active', c.chosen, m.spec, f.provider, f.model, f.dimension, f.text_version
+SELECT 'active', c.chosen, m.calibration, m.spec, f.provider, f.model, f.dimension, f.text_version
 FROM model_choice c JOIN models m ON m.fingerprint = c.active JOIN fingerprints f ON f.key = c.active
 UNION ALL
-SELECT 'wanted', c.chosen, m.spec, f.provider, f.model, f.dimension, f.text_version
+SELECT 'wanted', c.chosen, m.calibration, m.spec, f.provider, f.model, f.dimension, f.text_version
 FROM model_choice c JOIN models m ON m.fingerprint = c.wanted JOIN fingerprints f ON f.key = c.wanted
 UNION ALL
-SELECT 'previous', c.chosen, m.spec, f.provider, f.model, f.dimension, f.text_version
+SELECT 'previous', c.chosen, m.calibration, m.spec, f.provider, f.model, f.dimension, f.text_version
 FROM model_choice c JOIN models m ON m.fingerprint = c.previous JOIN fingerprints f ON f.key = c.previous;
 
 -- name: remember
 INSERT INTO models (fingerprint, spec) VALUES (:fingerprint, :spec)
 ON CONFLICT (fingerprint) DO UPDATE SET spec = excluded.spec;
+
+-- name: calibrate
+UPDATE models SET calibration = :calibration WHERE fingerprint = :fingerprint;
 
 -- name: want
 -- Where nothing can be found by meaning yet, there is nothing to keep: the new model is active at once.
@@ -47,7 +50,7 @@ WHERE active AND embedding_status = 'ready'
   AND (embedding_model <> :model OR embedding_dimension IS NOT :dimension);
 
 -- name: kept
-SELECT m.spec, (SELECT count(*) FROM vectors v WHERE v.fingerprint = f.key) AS vectors,
+SELECT m.spec, m.calibration, (SELECT count(*) FROM vectors v WHERE v.fingerprint = f.key) AS vectors,
   f.provider, f.model, f.dimension, f.text_version
 FROM fingerprints f LEFT JOIN models m ON m.fingerprint = f.key
 WHERE m.spec IS NOT NULL OR EXISTS (SELECT 1 FROM vectors v WHERE v.fingerprint = f.key)
