@@ -29,6 +29,8 @@ PART_MARK = "\n"
 """Between the two parts of a text to embed, label and body; neither has one inside."""
 PASSAGE_MARK = "\f"
 """Between the passages of a text to embed; none has one inside."""
+NAMES_MARK = "\v"
+"""Before the English names of an item in another script, at the end of its first passage."""
 MAX_PASSAGES = 64
 TITLE_WORDS = 2
 MAX_LABEL = 300
@@ -63,6 +65,8 @@ _SECTION = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _local = threading.local()
+
+_LAST_LATIN = "\u024f"
 
 FIELD_WEIGHTS = {
     "name_weight": 4.0,
@@ -154,7 +158,16 @@ def _terms_beyond_ascii(word: str) -> tuple[str, ...]:
 def _folded(word: str) -> tuple[str, ...]:
     """`Straße` folds into ASCII, and English words stand between Chinese ones."""
     folded = word if word.isascii() else word.casefold()
-    return _terms_of(folded) if folded.isascii() else (_stem(folded, _language(folded)),)
+    if folded.isascii():
+        return _terms_of(folded)
+    if _is_hangul(folded):
+        return tuple(_pairs(folded))
+    return (_stem(folded, _language(folded)),)
+
+
+def _is_hangul(word: str) -> bool:
+    """Korean words carry particles and endings, and compounds are written in one or in several."""
+    return any("\uac00" <= each <= "\ud7a3" for each in word)
 
 
 def _language(word: str) -> str | None:
@@ -297,7 +310,21 @@ def _each_once(item: Item) -> str:
 
 def embedding_text(item: Item) -> str:
     """What is embedded: stable meaning only, no ids, no audit fields; blank if there is none."""
-    return PASSAGE_MARK.join(passage.text for passage in passages(item))
+    first, *others = (passage.text for passage in passages(item))
+    return PASSAGE_MARK.join((f"{first}{_names_to_embed(item)}", *others))
+
+
+def _names_to_embed(item: Item) -> str:
+    """Return what stands in for a description in a script that a model does not know.
+
+    Category and names of parameters are often English all the same. Empty for Latin scripts.
+    """
+    letters = [each for each in item.description if each.isalpha()]
+    if 2 * sum(each > _LAST_LATIN for each in letters) <= len(letters):
+        return ""
+    names = [item.category, *(name for name, _ in parameters(item.input_schema))]
+    found = ", ".join(spoken(name) for name in names if name.strip() and name.isascii())
+    return f"{NAMES_MARK}{_one_line(found)[:MAX_LABEL]}" if found else ""
 
 
 def embedded_passages(text: str) -> list[str]:
@@ -377,6 +404,11 @@ def _one_line(text: str) -> str:
 def name_key(name: str) -> str:
     """What `run_query`, `runQuery` and `Run query` have in common."""
     return "".join(WORD.findall(fold(name))).replace("_", "").casefold()
+
+
+def plain_words(text: str) -> str:
+    """Return the words of a text folded, in lower case, with one space between them."""
+    return " ".join(WORD.findall(fold(text))).casefold()
 
 
 def words(text: str) -> list[str]:
