@@ -12,7 +12,9 @@ from pegboard.errors import EmbeddingError
 from pegboard.text import NAMES_MARK, PART_MARK
 
 relaxed = settings(max_examples=100, deadline=None)
-lines = st.text(st.characters(exclude_characters=PART_MARK + NAMES_MARK, exclude_categories=["Cs"]), max_size=40)
+lines = st.text(
+    st.characters(exclude_characters=PART_MARK + NAMES_MARK, exclude_categories=["Cs"]), max_size=40
+)
 PLAIN = HashedEmbedder()
 
 
