@@ -31,26 +31,32 @@ _EXTENSIONS = (
     "|py|sh|sql|svg|tar|tiff?|toml|tsv|txt|wav|webp|xlsx?|xml|ya?ml|zip"
 )
 _FILE = re.compile(
-    rf"(?<![\w.])(?:~?/)?(?:[\w.-]+/)*[\w-][\w.-]*\.({_EXTENSIONS})\b(?![\w/{{])",
+    r"(?<![\w.])(?:[A-Z]:[\\/]|~?/)?(?:[\w.-]+[\\/])*[\w-][\w.-]*"
+    rf"\.({_EXTENSIONS})\b(?![\w/{{])",
     re.ASCII | re.IGNORECASE,
 )
 """A file by its name or path. Its extension says something about the request."""
 _URL = re.compile(
-    r"\b[a-z][a-z0-9+.-]*://\S+|\bwww\.\S+|(?<![\w.])[\w-]+(?:\.[\w-]+)+/\S+"
-    r"|(?<![\w.])[\w.+-]+@[\w-]+\.\w[\w.]*(?::\S+)?",
+    r"""\b[a-z][a-z0-9+.-]*://[^\s"'<>“”«»]+|\bwww\.[^\s"'<>“”«»]+"""
+    r"""|(?<![\w.])[\w-]+(?:\.[\w-]+)+/[^\s"'<>“”«»]+"""
+    r"|(?<![\w.])[\w.+-]+@[\w-]+(?:\.\w+)+(?::[\w./-]+)?",
     re.ASCII | re.IGNORECASE,
 )
 """Web and e-mail addresses."""
 _PATH = re.compile(
     r"(?<!\bGET )(?<!\bPUT )(?<!\bPOST )(?<!\bPATCH )(?<!\bDELETE )"
-    r"(?<![\w/}])(?:~|\.{1,2})?/[\w.-]+(?:/[\w.-]*)+(?![\w./{-])|\b[A-Za-z]:\\\S+"
-    r"|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
-    r"|\b[0-9a-f]{12,}\b|\b(?=\w*[a-f])(?=\w*\d)[0-9a-f]{7,}\b"
-    r"|\b(?=\w*[A-Za-z])(?:(?=\w*\d{5})|(?=\w*\d[A-Za-z_]+\d))\w{9,}\b",
-    re.ASCII | re.IGNORECASE,
+    r"(?<![\w/}])(?:~|\.{1,2})?/[\w.-]+(?:/[\w.-]*)+(?![\w./{-])|\b[A-Za-z]:[\\/]\S+",
+    re.ASCII,
 )
-"""Paths and opaque ids. A path behind an HTTP method or with variables is an API's, and
-a digit or two, as in `base64_encode`, make no id."""
+"""Paths. Behind an HTTP method or with variables, it is the path of an API."""
+_ID = re.compile(
+    r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
+    r"|\b(?=\d*[a-f])[0-9a-f]{12,}\b|\b(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,}\b"
+    r"|\b(?=\w*[A-Za-z])(?:(?=\w*\d{5})|(?=\w*\d[A-Za-z_]+\d))\w{9,}\b"
+    r"|\b(?=[A-Za-z]*\d)(?=\d*[A-Za-z])(?!\w*[a-z]{5})[A-Za-z0-9]{9,}\b",
+    re.ASCII,
+)
+"""Opaque ids. A digit among words, as in `base64_encode`, makes none."""
 _QUOTED = re.compile(
     r"""(?<!\w)"(?:\\.|[^"\\\n]){1,300}"(?!\w)|“[^“”\n]{1,300}”|„[^„“”\n]{1,300}[“”]"""
     r"""|«[^«»\n]{1,300}»|‹[^‹›\n]{1,300}›|「[^「」\n]{1,300}」|『[^『』\n]{1,300}』"""
@@ -105,7 +111,7 @@ def parse(raw: str) -> Query:
 
 def _without_addresses(text: str) -> str:
     """Leave out addresses, paths and ids, but not the extensions of files."""
-    return _PATH.sub(" ", _FILE.sub(r" \1 ", _URL.sub(" ", text)))
+    return _ID.sub(" ", _PATH.sub(" ", _FILE.sub(r" \1 ", _URL.sub(" ", text))))
 
 
 def _left_of(text: str, less: str, least: int) -> str:

@@ -277,8 +277,11 @@ class _Answering:
         Looked for if nothing fits: the scores cannot tell a detail of an item from a foreign
         question. Keywords alone always answer.
         """
-        if not is_hybrid(self.gathered.evidence.legs) or self.threshold > WORDS_ALONE:
+        legs, known = self.gathered.evidence.legs, self.gathered.frequencies
+        if not is_hybrid(legs) or self.threshold > WORDS_ALONE:
             return [], {}
+        if not all(term in known for term in self.query.terms):
+            return [], {}  # no text of this board has that word
         keys = [each.candidate.key for each in scored if each.candidate.scores.get(Leg.BM25)]
         entries = {
             key: entry
