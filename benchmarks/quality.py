@@ -1,7 +1,8 @@
 """nDCG@10 on the retrieval sets, by way of asking, against the baselines of the data's README.
 
 And the share of queries with a relevant tool among the five hits that a user sees: with the default
-threshold, so that an answer of "no tool fits" counts as a failure. Each set goes the whole way: catalogue, gate, store, worker, search. Its board is built once.
+threshold, so that an answer of "no tool fits" counts as a failure. Each set goes the whole way:
+catalogue, gate, store, worker, search. Its board is built once.
 """
 
 from pathlib import Path

@@ -14,6 +14,7 @@ from pegboard.text import (
     MAX_EMBEDDED,
     MAX_PASSAGES,
     MAX_WORD,
+    NAMES_MARK,
     PART_MARK,
     PASSAGE_MARK,
     card,
@@ -762,3 +763,20 @@ def test_a_card_is_short_however_long_the_item_is():
         description=many, tags=(many,), input_schema={"properties": properties}, body=many
     )
     assert len(card(item)) < 10_000
+
+
+def test_an_item_in_another_script_is_embedded_with_its_english_names():
+    schema = {"properties": {"start_time": {"description": "开始"}, "地点": {"description": "x"}}}
+    item = make_item(
+        "create", category="calendar", description="新建一个日程。", input_schema=schema
+    )
+    assert embedding_text(item).endswith(f"新建一个日程。{NAMES_MARK}calendar, start time")
+    english = item._replace(description="Make an event, 日程.")
+    assert NAMES_MARK not in embedding_text(english)
+    nameless = item._replace(category="", input_schema={})
+    assert NAMES_MARK not in embedding_text(nameless)
+
+
+def test_korean_is_split_into_pairs_since_particles_and_compounds_hide_its_words():
+    assert terms("캘린더에") == ["캘린", "린더", "더에"]
+    assert set(terms("캘린더")) < set(terms("캘린더에"))

@@ -16,6 +16,7 @@ lines = st.text(
     st.characters(exclude_characters=PART_MARK + NAMES_MARK, exclude_categories=["Cs"]), max_size=40
 )
 PLAIN = HashedEmbedder()
+PLAIN_PARTS = PartsEmbedder(PLAIN)
 
 
 class Watched(HashedEmbedder):
@@ -117,3 +118,27 @@ def test_queries_the_fingerprint_and_the_end_are_those_of_the_inner_embedder():
 
 def test_no_texts_are_no_vectors():
     assert PartsEmbedder(PLAIN).embed([]) == []
+
+
+def latin(text):
+    """A model that knows ASCII only."""
+    return " ".join("".join(each if each.isascii() else " " for each in text).split())
+
+
+def test_the_names_stand_in_for_a_description_that_the_model_does_not_know():
+    made = PartsEmbedder(PLAIN, latin)
+    text = f"create event{PART_MARK}新建日程{NAMES_MARK}calendar, start"
+    assert made.embed([text]) == PLAIN_PARTS.embed([f"create event{PART_MARK}calendar, start"])
+    mixed = f"新建{PART_MARK}新建 PDF{NAMES_MARK}files, path"
+    assert made.embed([mixed]) == PLAIN.embed(["PDF. files, path"])
+
+
+def test_a_model_that_knows_a_description_gets_no_names_with_it():
+    text = f"create{PART_MARK}Make an event.{NAMES_MARK}calendar"
+    plain = PLAIN_PARTS.embed([f"create{PART_MARK}Make an event."])
+    assert PartsEmbedder(PLAIN, latin).embed([text]) == PartsEmbedder(PLAIN).embed([text]) == plain
+
+
+def test_a_text_of_which_the_model_knows_nothing_is_embedded_whole():
+    whole = f"新建{PART_MARK}新建日程"
+    assert PartsEmbedder(PLAIN, latin).embed([whole]) == PLAIN_PARTS.embed([whole])
