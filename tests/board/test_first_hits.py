@@ -16,7 +16,8 @@ TOOLS = [
     ("x_17", "Archive a repository.", "Its slug"),
     ("git_status", "Shows the working tree status", "Path of the repository"),
 ]
-FREEACT = FusionSettings(Method.RRF, bm25_weight=1.0, vector_weight=1.0, fuzzy_weight=0.5)
+FREEACT = FusionSettings(Method.RRF, bm25_weight=0.3, vector_weight=2.5)
+"""As `PYTOOLS_BM25_WEIGHT` and `PYTOOLS_VEC_WEIGHT` set them."""
 
 
 @pytest.fixture
