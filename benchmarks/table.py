@@ -58,7 +58,23 @@ def quality(result: Result) -> list[str]:
     )
     head = ["set", "tools", "hybrid (default)", "hybrid, RRF", "vector", "bm25"]
     head += ["baseline BM25", "baseline MiniLM", "baseline RRF"]
-    return [*table(head, rows), "", *checks(result)]
+    return [*table(head, rows), "", *shown_rows(result), *checks(result)]
+
+
+def shown_rows(result: Result) -> list[str]:
+    """What a user sees, and hybrid against keywords alone; older results lack the former."""
+    if "mean relevant among five shown" not in result:
+        return []
+    seen = "relevant among five shown"
+    rows = [
+        [name, *three(row, (seen, "hybrid", "bm25")), f"{row['hybrid'] - row['bm25']:+.3f}"]
+        for name, row in result["sets"].items()
+    ]
+    macro = result["macro ndcg@10"]
+    means = [f"{result[f'mean {seen}']:.3f}", *three(macro, ("hybrid", "bm25"))]
+    rows.append(["mean of the sets", *means, f"{macro['hybrid'] - macro['bm25']:+.3f}"])
+    head = ["set", "queries with a relevant tool among the five shown", "nDCG@10, hybrid"]
+    return [*table([*head, "nDCG@10, keywords only", "difference"], rows), ""]
 
 
 def ablation(result: Result) -> list[str]:
@@ -143,9 +159,19 @@ def typing_errors(result: Result) -> list[str]:
 
 
 def scripts(result: Result) -> list[str]:
-    columns = list(result["recall@5"]["bm25"])
-    rows = [[mode, *three(row, columns)] for mode, row in result["recall@5"].items()]
-    return [*table([f"recall@5 of {result['queries']}", *columns], rows), "", *checks(result)]
+    lines: list[str] = []
+    modes = ("bm25", "vector", "hybrid")
+    for name, languages in result["sets"].items():
+        rows = []
+        for language, row in languages.items():
+            ndcg = {mode: row[mode]["ndcg@10"] for mode in modes}
+            recall = {mode: row[mode]["recall@5"] for mode in modes}
+            gap = ndcg["hybrid"] - max(ndcg["bm25"], ndcg["vector"])
+            rows.append([language, *three(ndcg, modes), f"{gap:+.3f}", *three(recall, modes)])
+        head = [f"{name}, {result['questions'][name]} questions: nDCG@10", *modes]
+        head += ["hybrid against the better one", *(f"recall@5, {mode}" for mode in modes)]
+        lines += [*table(head, rows), ""]
+    return [*lines, *checks(result)]
 
 
 def kinds(result: Result) -> list[str]:

@@ -770,3 +770,8 @@ def test_a_card_is_short_however_long_the_item_is():
         description=many, tags=(many,), input_schema={"properties": properties}, body=many
     )
     assert len(card(item)) < 10_000
+
+
+def test_korean_is_split_into_pairs_since_particles_and_compounds_hide_its_words():
+    assert terms("캘린더에") == ["캘린", "린더", "더에"]
+    assert set(terms("캘린더")) < set(terms("캘린더에"))

@@ -159,7 +159,16 @@ def _terms_beyond_ascii(word: str) -> tuple[str, ...]:
 def _folded(word: str) -> tuple[str, ...]:
     """`Straße` folds into ASCII, and English words stand between Chinese ones."""
     folded = word if word.isascii() else word.casefold()
-    return _terms_of(folded) if folded.isascii() else (_stem(folded, _language(folded)),)
+    if folded.isascii():
+        return _terms_of(folded)
+    if _is_hangul(folded):
+        return tuple(_pairs(folded))
+    return (_stem(folded, _language(folded)),)
+
+
+def _is_hangul(word: str) -> bool:
+    """Korean words carry particles and endings, and compounds are written in one or in several."""
+    return any("\uac00" <= each <= "\ud7a3" for each in word)
 
 
 def _language(word: str) -> str | None:
@@ -383,6 +392,11 @@ def _one_line(text: str) -> str:
 def name_key(name: str) -> str:
     """What `run_query`, `runQuery` and `Run query` have in common."""
     return "".join(WORD.findall(fold(name))).replace("_", "").casefold()
+
+
+def plain_words(text: str) -> str:
+    """Return the words of a text folded, in lower case, with one space between them."""
+    return " ".join(WORD.findall(fold(text))).casefold()
 
 
 def words(text: str) -> list[str]:

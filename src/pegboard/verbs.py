@@ -177,6 +177,9 @@ _PHRASES = {
 _NEW = "new"
 """A request without a verb that names a new thing asks to create it."""
 
+_QUESTIONS = frozenset(("what", "when", "where", "which", "who", "whose"))
+"""A question without another verb asks to be told something."""
+
 
 def requested_verb(said: Sequence[str]) -> str:
     """The verb of a request in lower-case words: `list` for "could you list my boards"."""
@@ -187,7 +190,9 @@ def requested_verb(said: Sequence[str]) -> str:
         found = verb_form(word)
         if found and found not in _POLITE:
             return found
-    return "create" if _NEW in reach else ""
+    if _NEW in reach:
+        return "create"
+    return "get" if said and said[0] in _QUESTIONS else ""
 
 
 def named_verb(said: Sequence[str]) -> str:

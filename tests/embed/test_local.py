@@ -174,6 +174,20 @@ def test_the_fingerprint_names_the_model_and_the_start_of_its_hash(embedder):
 
 
 @pytest.mark.program
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("send a letter", "send a letter"),
+        ("Überweise fünfzig Euro an Müller", "Überweise fünfzig Euro an Müller"),
+        ("將 PDF 文档转换为可以编辑的 Word 文件", "PDF Word"),
+        ("新建日程", ""),
+        ("добавь событие в календарь", ""),
+    ],
+)
+def test_the_readable_part_of_a_text_is_in_words_of_the_model(embedder, text, known):
+    assert embedder.readable(text) == known
+
+
 def test_the_fingerprint_is_known_without_importing_the_runtime():
     program = (
         "import sys; from pegboard.embed.local import LocalEmbedder; LocalEmbedder().fingerprint;"

@@ -15,6 +15,7 @@ from pegboard.text import PART_MARK
 relaxed = settings(max_examples=100, deadline=None)
 lines = st.text(st.characters(exclude_characters=PART_MARK, exclude_categories=["Cs"]), max_size=40)
 PLAIN = HashedEmbedder()
+PLAIN_PARTS = PartsEmbedder(PLAIN)
 
 
 class Watched(HashedEmbedder):
@@ -121,3 +122,25 @@ def test_queries_the_fingerprint_and_the_end_are_those_of_the_inner_embedder():
 
 def test_no_texts_are_no_vectors():
     assert PartsEmbedder(PLAIN).embed([]) == []
+
+
+def latin(text):
+    """A model that knows ASCII only."""
+    return " ".join("".join(each if each.isascii() else " " for each in text).split())
+
+
+def test_parameters_stand_in_for_a_description_that_the_model_does_not_know():
+    made = PartsEmbedder(PLAIN, latin)
+    foreign = made.embed(["create event\n新建日程\n新建\nstart: 开始"])
+    assert foreign == PLAIN_PARTS.embed(["create event\nstart:"])
+    assert made.embed(["新建\n新建 PDF"]) == PLAIN.embed(["PDF"])
+
+
+def test_a_text_that_the_model_knows_keeps_its_weights():
+    text = "create\nMake an event.\nMake\nstart"
+    assert PartsEmbedder(PLAIN, latin).embed([text]) == PLAIN_PARTS.embed([text])
+
+
+def test_a_text_of_which_the_model_knows_nothing_is_embedded_whole():
+    whole = f"新建{PART_MARK}新建日程"
+    assert PartsEmbedder(PLAIN, latin).embed([whole]) == PLAIN_PARTS.embed([whole])

@@ -196,3 +196,58 @@ def test_the_choice_is_among_the_known_terms_and_its_work_is_bounded(counted, da
 @pytest.mark.parametrize(("said", "share"), [([], 0.0), (["a"], 1.0), (["a", "x"], 0.5), ("x", 0)])
 def test_the_known_share_is_that_of_the_terms(said, share):
     assert known_share(said, {"a": 0, "b": 7}) == share
+
+
+@pytest.mark.parametrize(
+    ("raw", "plain"),
+    [
+        ('create an issue titled "delete all the files"', "create an issue titled"),
+        ("create an issue titled “delete all the files”", "create an issue titled"),
+        ("create an issue titled „alles löschen“ today", "create an issue titled today"),
+        ("create an issue titled «удалить всё»", "create an issue titled"),
+        ("create an issue titled 「すべて削除」", "create an issue titled"),
+        (r'create an issue titled "he said \"delete\" it"', "create an issue titled"),
+        ("open /etc/passwd.list in the editor", "open in the editor"),
+        ('post "hello" to https://slack.example.com/merge/pulls', 'post "hello" to'),
+        ("visit example.com/search/delete for a screenshot", "visit for a screenshot"),
+        ("copy s3://bucket/delete/list.json to the disk", "copy to the disk"),
+        ("mail delete.list@search.example.com the agenda", "mail the agenda"),
+        ("clone git@github.com:delete/list.git to the laptop", "clone to the laptop"),
+        ("read report.pdf and summarize it", "read pdf and summarize it"),
+        ("count rows in search_results.csv", "count rows in csv"),
+        ("find user 550e8400-e29b-41d4-a716-446655440000", "find user"),
+        ("show commit deadbeefcafe", "show commit"),
+        ("refund payment pi_3MtwBwLkdIwHu7ix28a3tqPa", "refund payment"),
+        ('insert {"action": "delete"} into the events table', "insert into the events table"),
+    ],
+)
+def test_the_arguments_of_a_request_are_left_out(raw, plain):
+    assert parse(raw).plain == plain
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        'create an issue titled "delete all the files',  # the quote has no end
+        'convert 6" to centimetres and 10" to inches',
+        "the customers’ invoices and the team’s calendar",
+        "list John's and Mary's open tickets",
+        "read/write permissions of the user",
+        "cancel order 12345678",
+        "base64_encode the text of a file",
+        "call GET /v1/charges/search of the list",
+        "call the endpoint /repos/{owner}/issues of the list",
+        "把PDF第3页提取出来并保存到文件夹",
+        'translate "good morning"',  # too little would be left
+        "https://example.com/delete",
+        "/etc/passwd",
+        "report.pdf",
+    ],
+)
+def test_what_may_be_the_subject_stays(raw):
+    assert parse(raw).plain == raw
+
+
+def test_a_contraction_leaves_no_word_behind():
+    assert parse("don't delete my files").terms == tuple(terms("delete files"))
+    assert parse("I can’t open it").terms == tuple(terms("open"))

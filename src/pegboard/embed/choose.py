@@ -48,7 +48,8 @@ def make_embedder(
     """
     match spec.provider:
         case "local":
-            return PartsEmbedder(_local(spec, device, threads))
+            local = _local(spec, device, threads)
+            return PartsEmbedder(local, local.readable)
         case "test":
             return PartsEmbedder(HashedEmbedder(spec.dimension or TEST_DIMENSION))
         case "disabled":

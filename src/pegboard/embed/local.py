@@ -9,6 +9,7 @@ import json
 import logging
 import math
 import os
+import re
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -40,6 +41,7 @@ ERRORS_ONLY = 3
 RETRY_LOAD = 30.0
 """Seconds before a model that could not be loaded is tried again."""
 UNKNOWN = "[UNK]"
+_NOT_LATIN = re.compile("[^\x00-\u024f\u1e00-\u1eff\u2000-\u206f]+")
 MOST_UNKNOWN = 0.2
 LEAST_LETTERS = 1.5
 """Share of unknown tokens, and letters per token, beyond which a query's language is unknown.
@@ -92,6 +94,16 @@ class LocalEmbedder:
                 "choose a model that does with: pegboard model use MODEL",
             )
         return model.vector(text)
+
+    def readable(self, text: str) -> str:
+        """Return the part of a text that the tokenizer knows; blank if there is none.
+
+        Of a Chinese description, that is its English words.
+        """
+        if text.isascii() or self._loaded().knows(text):
+            return text
+        found = " ".join(_NOT_LATIN.sub(" ", text).split())
+        return found if any(map(str.isalpha, found)) and self._loaded().knows(found) else ""
 
     def close(self) -> None:
         """End the threads. Texts still queued are given up; a later `embed` starts new threads."""

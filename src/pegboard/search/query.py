@@ -26,15 +26,48 @@ EMPTY_STEMS = frozenset(
 )
 
 
-_LITERAL = re.compile(
-    r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|(?<!\w)'[^'\n]{1,300}'(?!\w)|`[^`\n]{1,300}`"
-    r"|https?://\S+|www\.\S+|[\w.+-]+@[\w-]+\.\w[\w.]*"
-    r"|(?<![\w/])(?:~|\.{1,2})?/[\w.-]+(?:/[\w.-]*)+|\b[A-Za-z]:\\\S+"
-    r"|\b(?=\w*\d)(?=\w*[A-Za-z])\w{9,}\b"
+_EXTENSIONS = (
+    "avi|bak|bmp|conf|csv|docx?|epub|gif|gz|html?|ini|jpe?g|json|log|md|mov|mp[34]|odt|pdf|png|pptx?"
+    "|py|sh|sql|svg|tar|tiff?|toml|tsv|txt|wav|webp|xlsx?|xml|ya?ml|zip"
 )
-"""Quoted text, addresses, paths and opaque ids: arguments of the request, not its subject."""
-LEAST_LEFT = 3
-"""Telling terms that must remain for literals to be left out."""
+_FILE = re.compile(
+    r"(?<![\w.])(?:[A-Z]:[\\/]|~?/)?(?:[\w.-]+[\\/])*[\w-][\w.-]*"
+    rf"\.({_EXTENSIONS})\b(?![\w/{{])",
+    re.ASCII | re.IGNORECASE,
+)
+"""A file by its name or path. Its extension says something about the request."""
+_URL = re.compile(
+    r"""\b[a-z][a-z0-9+.-]*://[^\s"'<>“”«»]+|\bwww\.[^\s"'<>“”«»]+"""
+    r"""|(?<![\w.])[\w-]+(?:\.[\w-]+)+/[^\s"'<>“”«»]+"""
+    r"|(?<![\w.])[\w.+-]+@[\w-]+(?:\.\w+)+(?::[\w./-]+)?",
+    re.ASCII | re.IGNORECASE,
+)
+"""Web and e-mail addresses."""
+_PATH = re.compile(
+    r"(?<!\bGET )(?<!\bPUT )(?<!\bPOST )(?<!\bPATCH )(?<!\bDELETE )"
+    r"(?<![\w/}])(?:~|\.{1,2})?/[\w.-]+(?:/[\w.-]*)+(?![\w./{-])|\b[A-Za-z]:[\\/]\S+",
+    re.ASCII,
+)
+"""Paths. Behind an HTTP method or with variables, it is the path of an API."""
+_ID = re.compile(
+    r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
+    r"|\b(?=\d*[a-f])[0-9a-f]{12,}\b|\b(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,}\b"
+    r"|\b(?=\w*[A-Za-z])(?:(?=\w*\d{5})|(?=\w*\d[A-Za-z_]+\d))\w{9,}\b"
+    r"|\b(?=[A-Za-z]*\d)(?=\d*[A-Za-z])(?!\w*[a-z]{5})[A-Za-z0-9]{9,}\b",
+    re.ASCII,
+)
+"""Opaque ids. A digit among words, as in `base64_encode`, makes none."""
+_QUOTED = re.compile(
+    r"""(?<!\w)"(?:\\.|[^"\\\n]){1,300}"(?!\w)|“[^“”\n]{1,300}”|„[^„“”\n]{1,300}[“”]"""
+    r"""|«[^«»\n]{1,300}»|‹[^‹›\n]{1,300}›|「[^「」\n]{1,300}」|『[^『』\n]{1,300}』"""
+    r"""|(?<!\w)'[^'\n]{1,300}'(?!\w)|(?<!\w)‘[^‘’\n]{1,300}’(?!\w)|`[^`\n]{1,300}`"""
+    r"""|\{[^{}\n]{0,300}["'][^{}\n]{0,300}\}"""
+)
+"""Quoted text and JSON objects. Unlike addresses they are sometimes the subject of a request."""
+LEAST_SUBJECT, LEAST_LEFT = 2, 3
+"""Telling terms that must remain for addresses, and for quoted text, to be left out."""
+_NEGATION = re.compile(r"\b\w+n['’]t\b")
+"""`don't` would leave the word `don` behind."""
 
 
 class Query(NamedTuple):
@@ -71,15 +104,24 @@ class Query(NamedTuple):
 
 def parse(raw: str) -> Query:
     text = " ".join(raw[:MAX_CHARACTERS].encode("utf-8", "replace").decode().split())
-    plain = " ".join(_LITERAL.sub(" ", text).split())
-    telling = _telling(plain)
-    if plain == text or len(telling) < LEAST_LEFT:
-        plain, telling = text, _telling(text)
-    return Query(text=text, terms=telling[:MAX_TERMS], plain=plain)
+    plain = _left_of(text, _without_addresses(text), LEAST_SUBJECT)
+    plain = _left_of(plain, _QUOTED.sub(" ", plain), LEAST_LEFT)
+    return Query(text=text, terms=_telling(plain)[:MAX_TERMS], plain=plain)
+
+
+def _without_addresses(text: str) -> str:
+    """Leave out addresses, paths and ids, but not the extensions of files."""
+    return _ID.sub(" ", _PATH.sub(" ", _FILE.sub(r" \1 ", _URL.sub(" ", text))))
+
+
+def _left_of(text: str, less: str, least: int) -> str:
+    """The text without its literals if enough of it is left."""
+    less = " ".join(less.split())
+    return less if less == text or len(_telling(less)) >= least else text
 
 
 def _telling(text: str) -> tuple[str, ...]:
-    found = list(dict.fromkeys(terms(text)))
+    found = list(dict.fromkeys(terms(_NEGATION.sub(" ", text))))
     return tuple(term for term in found if term not in EMPTY_STEMS) or tuple(found)
 
 

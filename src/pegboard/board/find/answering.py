@@ -27,7 +27,7 @@ from pegboard.ports.stages import Embedder
 from pegboard.ports.store import Store
 from pegboard.quality import merit
 from pegboard.search.boosts import MOST, BoostSettings, Traits, boosts, total
-from pegboard.search.confidence import NAMED, Rater
+from pegboard.search.confidence import NAMED, WORDS_ALONE, Rater
 from pegboard.search.fusion import (
     Evidence,
     FusionSettings,
@@ -43,6 +43,7 @@ from pegboard.search.ranker import Question, Signals, parse_card, rank_values
 from pegboard.search.ranker_reasons import explain
 from pegboard.search.reason import fields_with, match_type, reason
 from pegboard.search.services import Scope, scope
+from pegboard.search.verbatim import is_verbatim
 from pegboard.text import Passage, passages, signature, terms
 
 NEAREST = 3
@@ -251,9 +252,13 @@ class _Answering:
         reach = max(self.ask.limit, LOOK_ALIKES_AMONG if self.ask.diverse else 0)
         first = _within_reach(scored, reach)
         entries = self.store.index.entries([each.candidate.key for each in first])
-        ranked = self._ranked(first, entries, self._raters(scored))
-        fits = any(each.fit >= self.threshold for each in ranked)
-        fitting = [each for each in ranked if fits and each.fit >= self.floor]
+        raters = self._raters(scored)
+        ranked = self._ranked(first, entries, raters)
+        if any(each.fit >= self.threshold for each in ranked):
+            fitting = [each for each in ranked if each.fit >= self.floor]
+        else:
+            fitting, read = self._verbatim(scored, raters)
+            entries, ranked = {**entries, **read}, _first(fitting, ranked)
         self.down = self._down(entries)
         hits = self._hits(fitting[:reach], entries, self.ask.limit)
         nearest = () if hits else self._hits(ranked[:NEAREST], entries, NEAREST)
@@ -263,6 +268,29 @@ class _Answering:
             notices=self.gathered.notices,
             explanation=self._explanation(ranked, hits) if self.ask.explain else None,
         )
+
+    def _verbatim(
+        self, scored: Sequence[Scored], raters: Mapping[bool, Rater]
+    ) -> tuple[list[Ranked], dict[int, Entry]]:
+        """Return the items in whose descriptions the question stands word for word.
+
+        Looked for if nothing fits: the scores cannot tell a detail of an item from a foreign
+        question. Keywords alone always answer.
+        """
+        legs, known = self.gathered.evidence.legs, self.gathered.frequencies
+        if not is_hybrid(legs) or self.threshold > WORDS_ALONE:
+            return [], {}
+        if not all(term in known for term in self.query.terms):
+            return [], {}  # no text of this board has that word
+        keys = [each.candidate.key for each in scored if each.candidate.scores.get(Leg.BM25)]
+        entries = {
+            key: entry
+            for key, entry in self.store.index.entries(keys).items()
+            if is_verbatim(self.query.text, entry.item)
+        }
+        found = [each for each in scored if each.candidate.key in entries]
+        ranked = self._ranked(found, entries, raters)
+        return [each._replace(fit=max(each.fit, WORDS_ALONE)) for each in ranked], entries
 
     def _is_named(self, each: Scored) -> bool:
         key = each.candidate.key
@@ -495,6 +523,11 @@ class _Answering:
         if not hits:
             return "below the threshold"
         return "below the floor" if each.fit < self.floor else "beyond the limit"
+
+
+def _first(first: Sequence[Ranked], ranked: Sequence[Ranked]) -> list[Ranked]:
+    keys = {each.key for each in first}
+    return [*first, *(each for each in ranked if each.key not in keys)]
 
 
 def _with_falling_scores(ranked: Sequence[Ranked]) -> list[Ranked]:
