@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 Alternatives: TypeAlias = "tuple[tuple[str, Alternatives], ...]"
-"""Of these terms an item has at least one, and with it one of the term's own alternatives, if any."""
+"""An item has at least one of these terms, with one of the term's own alternatives, if any."""
 
 MOST_PHRASES = 40
 """Bound on the terms of an expression: the text index opens a list of items for each."""
@@ -41,9 +41,7 @@ def alternatives(weights: Mapping[str, float], least: float) -> Alternatives:
     return found
 
 
-def _alternatives(
-    heaviest: Sequence[tuple[str, float]], least: float, depth: int
-) -> Alternatives:
+def _alternatives(heaviest: Sequence[tuple[str, float]], least: float, depth: int) -> Alternatives:
     found: list[tuple[str, Alternatives]] = []
     for place, (term, own) in enumerate(heaviest):
         if sum(weight for _, weight in heaviest[place:]) < least:

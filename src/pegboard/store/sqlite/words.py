@@ -91,7 +91,7 @@ class Words:
         missing = [term for term in terms if term not in counted]
         if missing:
             rows = self._db.rows(SQL["having"], {"terms": in_list(missing)})
-            counted |= dict.fromkeys(missing, 1) | {term: having for term, having in rows}
+            counted |= dict.fromkeys(missing, 1) | dict(rows)
         items = self._db.rows(SQL["last_key"])[0][0]
         return {term: weight(items, counted[term]) for term in terms}
 
