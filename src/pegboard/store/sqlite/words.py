@@ -81,7 +81,8 @@ class Words:
         some = alternatives(self._weights(terms), least)
         if not some:
             return least
-        params = {**FIELD_WEIGHTS, "match": matching(terms), "some": matching_any(some)}
+        match, few = matching(terms), matching_any(some)
+        params: dict[str, Value] = {**FIELD_WEIGHTS, "match": match, "some": few}
         rows = self._db.rows(SQL["best"], params)
         return max([least, *(float(score) for (score,) in rows)])
 
