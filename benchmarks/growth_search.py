@@ -10,7 +10,8 @@ import json
 import random
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -20,7 +21,11 @@ from pegboard import Pegboard
 from pegboard.app.pegboard import located
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.local import LocalEmbedder
-from pegboard.model.items import Vector
+from pegboard.errors import EmbeddingError
+from pegboard.model.items import Filters, SourceCounts, Vector
+from pegboard.search.query import parse
+from pegboard.search.requests import split_requests
+from pegboard.search.services import scope
 from pegboard.store.sqlite.store import SqliteStore
 from report import quantile
 
@@ -34,10 +39,13 @@ class Ready(HashedEmbedder):
     With a model, it takes the model's time for them all the same.
     """
 
-    def __init__(self, texts: list[str]) -> None:
+    def __init__(self) -> None:
         super().__init__(384)
-        self._ready = {text: super(Ready, self).embed_query(text) for text in texts}
+        self._ready: dict[str, Vector] = {}
         self.model: LocalEmbedder | None = None
+
+    def prepare(self, texts: Iterable[str]) -> None:
+        self._ready |= {text: super(Ready, self).embed_query(text) for text in texts}
 
     def embed_query(self, text: str) -> Vector:
         if self.model is not None:
@@ -47,8 +55,11 @@ class Ready(HashedEmbedder):
 
 def main() -> None:
     path, data, asked = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
-    texts = questions(data, WARM_UP + asked)
-    embedder = Ready(texts)
+    texts = understood(questions(data, WARM_UP + asked))
+    embedder = Ready()
+    store = SqliteStore(path)
+    embedder.prepare(embedded_texts(texts, store.index.source_counts()))
+    store.close()
     before = resident()
     began = time.perf_counter()
     board = Pegboard(SqliteStore(path), located(flags=FLAGS).settings)
@@ -81,6 +92,23 @@ def questions(data: Path, wanted: int) -> list[str]:
     mixed = sorted(found)
     random.Random(SEED).shuffle(mixed)
     return mixed[:wanted]
+
+
+def understood(texts: list[str]) -> list[str]:
+    """Those that the packaged model can embed: it refuses languages that it does not know."""
+    model = LocalEmbedder()
+    found = []
+    for text in texts:
+        with suppress(EmbeddingError):
+            model.embed_query(text)
+            found.append(text)
+    return found
+
+
+def embedded_texts(texts: list[str], counts: SourceCounts) -> set[str]:
+    """What a search of these texts may embed: each request without literals and service names."""
+    parts = {part for text in texts for part in (text, *split_requests(text))}
+    return {scope(parse(part), counts, Filters()).query.plain for part in parts}
 
 
 class Spent(NamedTuple):

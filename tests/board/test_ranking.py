@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -14,11 +15,13 @@ from hypothesis import strategies as st
 
 from making import filler, hang, in_memory, make_item
 from pegboard.board.find.answering import Ask, FindSettings, find
+from pegboard.board.find.gathering import gather
 from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.parts import PartsEmbedder
-from pegboard.model.items import Filters, ItemId, Kind, Mode, ToolType
+from pegboard.model.items import Filters, ItemId, Kind, Leg, Mode, ToolType
 from pegboard.search import query as queries
 from pegboard.search.fusion import FusionSettings
+from pegboard.search.query import parse
 from pegboard.store import limits
 from pegboard.store.sqlite.store import SqliteStore
 
@@ -370,3 +373,33 @@ def test_what_only_one_word_leg_puts_forward_is_scored_by_the_other_too():
     store.close()
     assert [hit for hit, _ in few] == [hit for hit, _ in whole[:2]]
     assert all(few_score >= score for (_, few_score), (_, score) in zip(few, whole, strict=False))
+
+
+def test_best_is_the_best_score_of_a_large_board(tmp_path):
+    """Of 3,000 items, of which the lead of a question finds few; as brute force finds it."""
+    chance = random.Random(11)
+    vocabulary = [f"w{number}x" for number in range(300)]
+    shares = [1 / (place + 1) for place in range(300)]
+    store = SqliteStore(tmp_path / "board.db", create=True)
+    store.items.put(
+        [
+            make_item(
+                f"{chance.choice(vocabulary)}_{number}",
+                description=" ".join(chance.choices(vocabulary, shares, k=chance.randint(3, 30))),
+            )
+            for number in range(3_000)
+        ],
+        None,
+    )
+    short = 0
+    with narrowed(1000, (2_000, 60)):
+        store.items.take_census()
+        for _ in range(60):
+            text = " ".join(chance.sample(vocabulary[:150], chance.randint(2, 7)))
+            found = gather(store, HashedEmbedder(16), parse(text), Mode.HYBRID, Filters(), 30)
+            short += found.wanted.lead != found.wanted.terms
+            scores = store.index.keyword_scores(found.wanted, range(1, 3_100))
+            best = found.evidence.best[Leg.BM25]
+            assert best == pytest.approx(max(scores.values()))
+    assert short > 30
+    store.close()

@@ -104,6 +104,7 @@ def test_words_that_only_others_have_are_unknown(store, person):
         keys = [hit.key for hit in word_hits(store, [name])]
         assert len(keys) == len(KINDS) * known
         assert set(store.index.keyword_scores(query, range(1, 100))) == set(keys)
+        assert (store.index.best_keyword_score([name], 0.0) > 0) == known
     assert names(store.index.entries(range(1, 100)).values()) == seen
     assert len(store.index.entries(range(1, 100))) == len(seen) * len(KINDS)
 

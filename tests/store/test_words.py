@@ -238,6 +238,38 @@ def test_if_asked_an_item_must_have_every_term_of_the_lead(store):
     assert store.index.keyword(asked, Filters(), 5).first == ()
 
 
+def test_the_best_score_is_that_of_the_whole_board(store):
+    """Of 2,000 items, and as brute force finds it, however much is known before."""
+    chance = random.Random(5)
+    vocabulary = [f"w{number}x" for number in range(60)]
+    shares = [1 / (place + 1) for place in range(60)]
+    store.items.put(
+        [
+            make_item(
+                f"{chance.choice(vocabulary)}_{number}",
+                description=" ".join(chance.choices(vocabulary, shares, k=chance.randint(3, 40))),
+            )
+            for number in range(2_000)
+        ],
+        None,
+    )
+    keys = range(1, 2_100)
+    for terms in (chance.sample(vocabulary, size) for size in (1, 2, 3, 5, 8, 13, 21) * 4):
+        scores = store.index.keyword_scores(WordQuery(tuple(terms)), keys).values()
+        best = max(scores)
+        for least in (0.0, 0.7 * best, chance.choice(sorted(scores)[-20:])):
+            assert store.index.best_keyword_score(terms, least) == pytest.approx(best)
+        assert store.index.best_keyword_score(terms, best + 1) == best + 1
+    assert store.index.best_keyword_score(["unheard"], 0.0) == 0.0
+
+
+@pytest.mark.parametrize("term", ['say "hi"', "AND", "a OR b", "naïve", "日本"])
+def test_the_best_score_is_asked_for_with_any_term(store, term):
+    store.items.put([make_item("t"), *filler(5)], None)
+    assert store.index.best_keyword_score([term, "unheard", "letter"], 1e9) == 1e9
+    assert store.index.best_keyword_score([term, "unheard"], 0.0) == 0.0
+
+
 def common(store):
     return dict(by_hand(store, "SELECT term, items FROM common_terms"))
 

@@ -27,6 +27,8 @@ FIELD, NECK = 10.0, 100.0
 field of rivals, fast for those that are level with the item."""
 CROWDED = 2.5
 """The logarithm of the weight of level rivals from which on more of them change nothing."""
+MOST_CROWDED = 50.0
+"""Bound of the logarithm of a rival's weight, against overflow."""
 FURTHEST_BEHIND, FURTHEST_AHEAD = -0.1, 0.3
 """Bounds of the lead over the best rival."""
 SMALLEST_BOARD = 200
@@ -110,8 +112,16 @@ def share_terms(
 
 
 def crowd(others: Sequence[float], value: float, sharpness: float) -> float:
-    """The logarithm of the number of rivals, each by its weight, with the item itself as one."""
-    return math.log(1.0 + sum([math.exp(min(sharpness * (each - value), 50.0)) for each in others]))
+    """The logarithm of the number of rivals, each by its weight, with the item itself as one.
+
+    `others` begins with the best of them.
+    """
+    exp = math.exp
+    if others and sharpness * (others[0] - value) > MOST_CROWDED:
+        return math.log(
+            1.0 + sum([exp(min(sharpness * (x - value), MOST_CROWDED)) for x in others])
+        )
+    return math.log(1.0 + sum([exp(sharpness * (each - value)) for each in others]))
 
 
 class Rater:

@@ -38,6 +38,8 @@ LEAST_SEEN = 0.5
 """Pairs of verbs as which chance counts."""
 PRIOR = 5.0
 """Expected pairs as which the ratio of synonyms counts."""
+MOST_VERBS = 1_000
+"""Verbs of requests whose associations are kept in memory: people write any word."""
 LEAST_FIT = 0.2
 """An association of verbs that never met says nothing below this size."""
 
@@ -182,44 +184,32 @@ def _as_mine(card: Card, all_name: str, all_title: str) -> Card | None:
     )
 
 
-class _Match(NamedTuple):
-    """What a stem of an item stands for in the question."""
+class _Matches(dict[str, int]):
+    """By stems of items: the bits of the stem of the question that each stands for.
 
-    bits: int
-    """One bit for a stem of the question: a low one if equal, a high one if abbreviated."""
-    weight: float
-    """That of the item's stem."""
+    One bit for a stem of the question: a low one if equal, a high one if abbreviated. 0 for stems
+    that stand for none. Filled while items are compared.
+    """
 
-
-class _Matches(dict[str, _Match]):
-    """Matches by stems of items. Filled while items are compared."""
-
-    def __init__(self, question_stems: Sequence[str], known: Tables) -> None:
+    def __init__(self, question_stems: Sequence[str]) -> None:
         self._count = len(question_stems)
-        self._known = known
         self._starts: dict[str, list[tuple[int, str]]] = {}
         for place, stem in enumerate(question_stems):
-            self.add(stem, place)
+            self.setdefault(stem, 1 << place)
             if len(stem) >= SHORTEST_PREFIX:
                 self._starts.setdefault(stem[:SHORTEST_PREFIX], []).append((place, stem))
 
-    def add(self, stem: str, place: int) -> None:
-        """Let a stem stand for that of the question at this place."""
-        self.setdefault(stem, _Match(1 << place, self._weight(stem)))
-
-    def __missing__(self, stem: str) -> _Match:
-        found = self[stem] = _Match(self._abbreviated(stem), self._weight(stem))
+    def __missing__(self, stem: str) -> int:
+        found = self[stem] = (
+            self._abbreviated(stem) if stem[:SHORTEST_PREFIX] in self._starts else 0
+        )
         return found
 
     def _abbreviated(self, stem: str) -> int:
-        if len(stem) >= SHORTEST_PREFIX:
-            for place, other in self._starts.get(stem[:SHORTEST_PREFIX], ()):
-                if stem.startswith(other) or other.startswith(stem):
-                    return 1 << (place + self._count)
+        for place, other in self._starts[stem[:SHORTEST_PREFIX]]:
+            if stem.startswith(other) or other.startswith(stem):
+                return 1 << (place + self._count)
         return 0
-
-    def _weight(self, stem: str) -> float:
-        return self._known.weights.get(stem, self._known.rare)
 
 
 class _Coverage(dict[int, float]):
@@ -228,16 +218,18 @@ class _Coverage(dict[int, float]):
     def __init__(self, weights: Sequence[float]) -> None:
         self._weights = weights
         self._total = sum(weights) or 1.0
+        self._all = (1 << len(weights)) - 1
         self[0] = 0.0
 
     def __missing__(self, bits: int) -> float:
-        abbreviated = bits >> len(self._weights)
+        count = len(self._weights)
+        left = bits | bits >> count & ~bits
         found = 0.0
-        for place, weight in enumerate(self._weights):
-            if bits >> place & 1:
-                found += weight
-            elif abbreviated >> place & 1:
-                found += weight * PREFIX_SHARE
+        while left := left & self._all:
+            place = (left & -left).bit_length() - 1
+            weight = self._weights[place]
+            found += weight if bits >> place & 1 else weight * PREFIX_SHARE
+            left &= left - 1
         share = self[bits] = found / self._total
         return share
 
@@ -266,6 +258,16 @@ class Verbs:
                 self._asked_classes[one] += count
                 self._found_classes[two] += count
         self._total = self._asked.total() or 1
+        self._actions: dict[str, _Actions] = {}
+
+    def actions(self, verb: str) -> "_Actions":
+        """How the actions of items fit the verb of a request; kept for the next question."""
+        found = self._actions.get(verb)
+        if found is None:
+            if len(self._actions) >= MOST_VERBS:
+                self._actions.clear()
+            found = self._actions[verb] = _Actions(_Fits(self, verb))
+        return found
 
     def _class(self, verb: str) -> str:
         """A verb without synonyms is its own class."""
@@ -321,13 +323,13 @@ class _Actions(dict[tuple[str, str], _Action]):
     """By the actions of an item (`Card.acts`). Filled while items are compared."""
 
     def __init__(self, fits: "_Fits") -> None:
-        self._fits = fits
+        self.fits = fits
 
     def __missing__(self, acts: tuple[str, str]) -> _Action:
         verbs = acts[0].split()
         action, _, number = acts[1].strip().partition(" ")
-        fits = [self._fits[verb] for verb in verbs]
-        method = max(self._fits[each] for each in HINTS.get(action, (action,)))
+        fits = [self.fits[verb] for verb in verbs]
+        method = max(self.fits[each] for each in HINTS.get(action, (action,)))
         many = not _MANY_VERBS.isdisjoint(verbs)
         found = self[acts] = _Action(
             max(fits, default=0.0),
@@ -355,14 +357,13 @@ class Question:
         said, all_stems = words(plain), stems(plain)
         telling = [each for each in dict.fromkeys(all_stems) if each not in EMPTY_STEMS]
         self.stems = tuple(telling or dict.fromkeys(all_stems))
-        self.matches = _Matches(self.stems, known)
-        self.covered = _Coverage([self.matches[each].weight for each in self.stems])
+        self.matches = _Matches(self.stems)
+        self._weights, self._rare = known.weights, known.rare
+        self.covered = _Coverage([self._weights.get(each, self._rare) for each in self.stems])
         self.equal = (1 << len(self.stems)) - 1
         """The bits of all stems, without those of abbreviations."""
         self._read_also(readings)
-        self.sought = tuple(
-            (f" {stem} ", match.bits) for stem, match in self.matches.items() if match.bits
-        )
+        self.sought = tuple((f" {stem} ", bits) for stem, bits in self.matches.items() if bits)
         self.all = frozenset(all_stems)
         adjacent = dict.fromkeys(pairwise(all_stems))
         self.pairs = tuple(
@@ -371,8 +372,8 @@ class Question:
         self.spelled = frozenset(said)
         self.said = said
         self.verb = requested_verb(said)
-        self.fits = _Fits(verbs, self.verb)
-        self.actions = _Actions(self.fits)
+        self.actions = verbs.actions(self.verb)
+        self.fits = self.actions.fits
         self.own = bool(_OWN_QUESTION.search(f" {' '.join(all_stems)} "))
         self.many = self.verb == "list" or not _MANY.isdisjoint(said)
         self.joined = {
@@ -389,7 +390,7 @@ class Question:
             places = [self.stems.index(each) for each in stems(first) if each in self.stems]
             for stem in (each for other in others for each in stems(other)):
                 if len(places) == 1 and stem not in EMPTY_STEMS:
-                    self.matches.add(stem, places[0])
+                    self.matches.setdefault(stem, 1 << places[0])
 
     def find(self, text: str) -> int:
         """The bits of the stems that stand in a text."""
@@ -401,16 +402,17 @@ class Question:
     def match(self, held: Sequence[str]) -> tuple[int, int, float]:
         """The bits of an item's stems, how many match, and their share by weight."""
         matches = self.matches
-        bits = count = 0
-        matched = total = 0.0
-        for stem in held:
-            bit, weight = matches[stem]
-            total += weight
-            if bit:
-                bits |= bit
-                matched += weight
-                count += 1
-        return bits, count, matched / total if count else 0.0
+        matching = [stem for stem in held if matches[stem]]
+        if not matching:
+            return 0, 0, 0.0
+        bits = 0
+        for stem in matching:
+            bits |= matches[stem]
+        return bits, len(matching), self._weight(matching) / self._weight(held)
+
+    def _weight(self, held: Sequence[str]) -> float:
+        weights, rare = self._weights, self._rare
+        return sum([weights.get(stem, rare) for stem in held])
 
 
 def _corrected(text: str, readings: Mapping[str, Sequence[str]]) -> str:
@@ -438,13 +440,12 @@ def _row(question: Question, card: Card, signal: Signals) -> list[float]:
     in_name, of_name, name_share = question.match(name)
     in_title, of_title, title_share = question.match(card.title)
     in_labels = in_parameters = in_texts = in_description = 0
-    text = card.text
-    for stem, bit in question.sought:
-        if stem in text:
-            in_labels |= bit if stem in card.labels else 0
-            in_parameters |= bit if stem in card.parameters else 0
-            in_texts |= bit if stem in card.parameter_texts else 0
-            in_description |= bit if stem in card.description else 0
+    _, _, _, text, labels, parameters, parameter_texts, description, *_ = card
+    for stem, bit in [each for each in question.sought if each[0] in text]:
+        in_labels |= bit if stem in labels else 0
+        in_parameters |= bit if stem in parameters else 0
+        in_texts |= bit if stem in parameter_texts else 0
+        in_description |= bit if stem in description else 0
     both = in_name | in_title
     covered = question.covered
     action = question.actions[card.acts]
@@ -486,7 +487,7 @@ def _in_path(question: Question, path: Sequence[str], name: Sequence[str]) -> tu
     """The share of the question that a path covers, and the number of stems it says beyond."""
     bits = more = 0
     for stem in path:
-        bit = question.matches[stem].bits
+        bit = question.matches[stem]
         bits |= bit
         more += not bit and stem not in name
     return question.covered[bits], more

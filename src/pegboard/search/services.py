@@ -88,6 +88,14 @@ class _Mention(NamedTuple):
     end: int
 
 
+class _Names(NamedTuple):
+    """The names of a board's services."""
+
+    by_key: Mapping[str, "_Known"]
+    starts: frozenset[str]
+    """What keys begin with: a word that is not among it begins no name."""
+
+
 class _Known(NamedTuple):
     """The sources that have one key."""
 
@@ -98,11 +106,11 @@ class _Known(NamedTuple):
 
 def scope(query: Query, counts: SourceCounts, filters: Filters) -> Scope:
     """Restrict a query to the sources that it names among those that the filters leave."""
-    known = _keys(counts)
+    names = _names(counts)
     found = {
         each: left
-        for each in _mentions(query.plain, known)
-        if (left := _left(known[each.key].sources, counts, filters))
+        for each in _mentions(query.plain, names)
+        if (left := _left(names.by_key[each.key].sources, counts, filters))
     }
     if not found:
         return Scope(query, filters)
@@ -114,7 +122,7 @@ def scope(query: Query, counts: SourceCounts, filters: Filters) -> Scope:
 
 
 @lru_cache(maxsize=64)
-def _keys(counts: SourceCounts) -> Mapping[str, _Known]:
+def _names(counts: SourceCounts) -> _Names:
     """Sources by their words without spaces and generic ones: `github` for `github-mcp`."""
     found: dict[str, _Known] = {}
     for source in sorted(counts.items):
@@ -123,7 +131,8 @@ def _keys(counts: SourceCounts) -> Mapping[str, _Known]:
         if len(key) >= SHORTEST_NAME and not key.isdigit() and key not in _CALENDAR:
             own = found.setdefault(key, _Known([], is_name=any(map(_is_name, words))))
             own.sources.append(source)
-    return found
+    starts = frozenset(key[:length] for key in found for length in range(1, len(key) + 1))
+    return _Names(found, starts)
 
 
 def _left(sources: list[str], counts: SourceCounts, filters: Filters) -> list[str]:
@@ -135,11 +144,15 @@ def _left(sources: list[str], counts: SourceCounts, filters: Filters) -> list[st
     ]
 
 
-def _mentions(text: str, known: Mapping[str, _Known]) -> Iterator[_Mention]:
+def _mentions(text: str, names: _Names) -> Iterator[_Mention]:
     """The certain mentions of known names, the longest at each place."""
+    known = names.by_key
     tokens = _tokens(text) if known else []
     place = 0
     while place < len(tokens):
+        if tokens[place].word not in names.starts:
+            place += 1
+            continue
         for length in range(min(LONGEST_NAME, len(tokens) - place), 0, -1):
             key = "".join(each.word for each in tokens[place : place + length])
             if key not in known:

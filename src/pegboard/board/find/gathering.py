@@ -279,10 +279,7 @@ class Gathering:
             leg: self._word_scores(words, others, known.get(leg, Looked()))
             for leg, words in legs.items()
         }
-        best = {
-            leg: max((scores[leg].get(key, 0.0) for key in words.found.first), default=0.0)
-            for leg, words in legs.items()
-        }
+        best = {leg: self._best(words, scores[leg]) for leg, words in legs.items()}
         ranked = {leg: self._ranked(words.found, scores[leg]) for leg, words in legs.items()}
         ids = {hit.key: hit.id for hits in (*ranked.values(), meaning, named) for hit in hits}
         if meant is not None:
@@ -296,6 +293,13 @@ class Gathering:
             known={leg: words.known for leg, words in legs.items()},
             named=frozenset(hit.key for hit in named),
         )
+
+    def _best(self, words: Words, scores: Mapping[int, float]) -> float:
+        """The best score on the whole board, which the lead of a large board need not find."""
+        found = max((scores.get(key, 0.0) for key in words.found.first), default=0.0)
+        if words.query.lead == words.query.terms and not words.query.every:
+            return found
+        return self.store.index.best_keyword_score(words.query.terms, found)
 
     def _ranked(self, found: WordHits, scores: Mapping[int, float]) -> list[LegHit]:
         """By the score over all terms, where the first look was only by some."""

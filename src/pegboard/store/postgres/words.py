@@ -103,6 +103,12 @@ class Words:
             for key, score in self._db.rows(SQL["scores"], params, prepare=True)
         }
 
+    def best(self, terms: Sequence[str], least: float) -> float:
+        """The best score of all items, if it exceeds `least`."""
+        params = self._weighed(terms) | {"least": least}
+        score = self._db.rows(SQL["best"], params, prepare=True)[0][0]
+        return least if score is None else max(round(float(score), DIGITS), least)
+
     def first_look(
         self, terms: Sequence[str], name_key: str, filters: Params, limit: int
     ) -> FirstLook:

@@ -65,6 +65,10 @@ class SeenWords(Words):
         places = places[having[places] > 0]
         return dict(zip(picture.keys[places].tolist(), scores[places].tolist(), strict=True))
 
+    def best(self, terms: Sequence[str], least: float) -> float:
+        scores, _ = self._weighed(self._pictures.latest(), terms)
+        return max(float(scores.max(initial=0.0)), least)
+
     def _weighed(
         self, picture: Picture, terms: Sequence[str]
     ) -> "tuple[NDArray[np.float64], NDArray[np.intp]]":

@@ -8,6 +8,7 @@ from pegboard.model.items import ItemId, LegHit, WordHits, WordQuery
 from pegboard.store import limits
 from pegboard.store.queries import load
 from pegboard.store.sqlite.database import Database, Row, Value, in_list
+from pegboard.store.weighing import Alternatives, alternatives, weight
 from pegboard.text import FIELD_WEIGHTS
 
 SQL = load("sqlite", "words")
@@ -72,6 +73,37 @@ class Words:
         match = matching(query.terms)
         params: dict[str, Value] = {**FIELD_WEIGHTS, "match": match, "keys": in_list(keys)}
         return {int(key): float(score) for key, score in self._db.rows(SQL["scores"], params)}
+
+    def best(self, terms: Sequence[str], least: float) -> float:
+        """The best score of all items, if it exceeds `least`."""
+        if not terms:
+            return least
+        some = alternatives(self._weights(terms), least)
+        if not some:
+            return least
+        match, few = matching(terms), matching_any(some)
+        params: dict[str, Value] = {**FIELD_WEIGHTS, "match": match, "some": few}
+        rows = self._db.rows(SQL["best"], params)
+        return max([least, *(float(score) for (score,) in rows)])
+
+    def _weights(self, terms: Sequence[str]) -> dict[str, float]:
+        """What each term counts at most; exactly that, unless items have been deleted."""
+        counted = self._having()
+        missing = [term for term in terms if term not in counted]
+        if missing:
+            rows = self._db.rows(SQL["having"], {"terms": in_list(missing)})
+            counted |= dict.fromkeys(missing, 1) | dict(rows)
+        items = self._db.rows(SQL["last_key"])[0][0]
+        return {term: weight(items, counted[term]) for term in terms}
+
+    def _having(self) -> dict[str, int]:
+        """How many items have a term, as this thread has looked it up since the last change."""
+        now = self._db.moment()
+        moment, counted = getattr(self._local, "having", (None, {}))
+        if moment != now or len(counted) > MOST_COUNTED:
+            counted = {}
+            self._local.having = (now, counted)
+        return counted
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """Looked up once, until this or another process has written something."""
@@ -138,6 +170,14 @@ def as_hits(rows: Sequence[Row]) -> list[LegHit]:
 def matching(terms: Sequence[str], operator: str = " OR ") -> str:
     """What FTS5 is asked for. Quoted, a term is never syntax; a quote inside it is doubled."""
     return operator.join('"' + term.replace('"', '""') + '"' for term in terms)
+
+
+def matching_any(found: Alternatives) -> str:
+    """FTS5 expression for items that have one of the alternatives."""
+    return " OR ".join(
+        f"({matching([term])} AND ({matching_any(others)}))" if others else matching([term])
+        for term, others in found
+    )
 
 
 def _lead(query: WordQuery) -> Params:

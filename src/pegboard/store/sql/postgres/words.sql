@@ -49,6 +49,14 @@ CROSS JOIN LATERAL (SELECT t.item_key, t.frequency, t.length FROM item_terms t
   WHERE t.term = a.term AND t.item_key = ANY(%(keys)s) OFFSET 0) AS p
 GROUP BY p.item_key;
 
+-- name: best
+-- The best score of all items. An item scores less than the weights of its terms together.
+SELECT max(f.score) FROM (
+  SELECT sum(a.weight * p.frequency / (p.frequency + 0.3 + p.length * %(tilt)s::float8)) AS score
+  FROM unnest(%(terms)s::text[], %(weights)s::float8[]) AS a (term, weight)
+  JOIN item_terms p ON p.term = a.term
+  GROUP BY p.item_key HAVING sum(a.weight) > %(least)s) AS f;
+
 -- name: frequencies
 -- Known terms: how many items the commonest had when they were last counted, and how many the others have.
 -- Whoever does not see the count of the whole board adds up those of what he sees.

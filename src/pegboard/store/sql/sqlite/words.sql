@@ -27,6 +27,21 @@ SELECT rowid, -bm25(item_terms, :name_weight, :title_weight, :aliases_weight, :l
 FROM item_terms
 WHERE item_terms MATCH :match AND +rowid IN (SELECT value FROM json_each(:keys));
 
+-- name: best
+-- The best score of items that may have it. Scoring all that match would take many times as long.
+SELECT -bm25(item_terms, :name_weight, :title_weight, :aliases_weight, :labels_weight,
+    :description_weight, :parameters_weight, :body_weight) AS score
+FROM item_terms
+WHERE item_terms MATCH :match
+  AND +rowid IN (SELECT s.rowid FROM item_terms s WHERE s.item_terms MATCH :some)
+ORDER BY score DESC LIMIT 1;
+
+-- name: having
+SELECT term, doc FROM item_vocabulary WHERE term IN (SELECT value FROM json_each(:terms));
+
+-- name: last_key
+SELECT coalesce(max(key), 0) FROM items;
+
 -- name: frequencies
 -- Known terms only: the first match of each is proof enough, and the commonest were counted before.
 SELECT t.value, coalesce((SELECT items FROM common_terms c WHERE c.term = t.value), 0)
