@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "src")]
 
 from boards import SETS, board_file, filled, folder_for  # noqa: E402
-from lookalikes import Asked, asked_questions, look_alike_board, names  # noqa: E402
+from lookalikes import KINDS, Asked, asked_questions, look_alike_board, names  # noqa: E402
 from pegboard import Pegboard  # noqa: E402
 from pegboard.board.find.gathering import gather  # noqa: E402
 from pegboard.board.measure.evaluating import (  # noqa: E402
@@ -353,9 +353,11 @@ def judge(rows: dict[str, list[Row]]) -> None:
             own = [row for row in rows[name] if row.question.service in group]
             judged[name] += [(row, booster) for row in own]
     for name, pairs in judged.items():
-        before = [measured(row, None, any_gold=True) for row, _ in pairs]
-        after = [measured(row, booster, any_gold=True) for row, booster in pairs]
-        show(name, before, after)
+        for kind in KINDS:
+            own = [pair for pair in pairs if f"-{kind}-" in pair[0].question.query.id]
+            before = [measured(row, None, any_gold=True) for row, _ in own]
+            after = [measured(row, booster, any_gold=True) for row, booster in own]
+            show(f"{name}, {kind}", before, after)
 
 
 def report(name: str, rows: Sequence[Row], booster: lightgbm.Booster) -> None:
@@ -369,7 +371,7 @@ def show(name: str, before: list[tuple[float, float]], after: list[tuple[float, 
         for some in (before, after)
     ]
     print(
-        f"{name:28} nDCG@10 {values[0]:.4f} -> {values[1]:.4f}"
+        f"{name:40} nDCG@10 {values[0]:.4f} -> {values[1]:.4f}"
         f"  first {values[2]:.4f} -> {values[3]:.4f}",
         flush=True,
     )

@@ -21,8 +21,3 @@ CREATE VIRTUAL TABLE item_terms USING fts5 (
 CREATE VIRTUAL TABLE item_vocabulary USING fts5vocab (item_terms, 'row');
 CREATE VIRTUAL TABLE item_instances USING fts5vocab (item_terms, 'instance');
 DELETE FROM census; -- so that the next sync merges the new index and counts its terms
-
--- The first passage of every text to embed is unchanged, so the vectors stay valid. Items keep the old number: the next
--- sync reads their titles. Items without a source are complete already.
-UPDATE fingerprints SET text_version = 4 WHERE text_version = 3;
-UPDATE items SET text_version = 4 WHERE text_version = 3 AND source IN ('created', 'published');
