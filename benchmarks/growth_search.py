@@ -39,10 +39,11 @@ class Ready(HashedEmbedder):
     With a model, it takes the model's time for them all the same.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, texts: Iterable[str] = ()) -> None:
         super().__init__(384)
         self._ready: dict[str, Vector] = {}
         self.model: LocalEmbedder | None = None
+        self.prepare(texts)
 
     def prepare(self, texts: Iterable[str]) -> None:
         self._ready |= {text: super(Ready, self).embed_query(text) for text in texts}

@@ -21,7 +21,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from growth import BATCH, Tools
-from growth_search import FLAGS, WARM_UP, Ready, questions
+from growth_search import FLAGS, WARM_UP, Ready, embedded_texts, questions, understood
 from pegboard import Pegboard
 from pegboard.app.pegboard import located
 from pegboard.model.items import Filters, Item, ItemId
@@ -138,9 +138,9 @@ def placed(number: int, tools: Tools) -> Item:
 
 
 def asked(url: str, data: Path, queries: int) -> dict[str, Any]:
-    texts = questions(data, WARM_UP + queries)
-    embedder = Ready(texts)
+    texts = understood(questions(data, WARM_UP + queries))
     store = PostgresStore(url)
+    embedder = Ready(embedded_texts(texts, store.index.source_counts()))
     board = Pegboard(store, located(flags=FLAGS).settings)
     board.embedder = embedder
     for text in texts[:WARM_UP]:
