@@ -135,6 +135,25 @@ def other_models(result: Result) -> list[str]:
     return [*table(["model", "set", "calibrated", *columns], rows), "", *checks(result)]
 
 
+def lookalikes(result: Result) -> list[str]:
+    ways = ("first, service named", "first, service not named")
+    kinds = list(result[ways[0]])
+    rows = [[way, *three(result[way], kinds)] for way in ways]
+    return [*table(["share of right first hits", *kinds], rows), "", *checks(result)]
+
+
+def scores(result: Result) -> list[str]:
+    figures = ("right", "score", "error", "error of a perfect score")
+    sets = [[name, *three(row, figures)] for name, row in result["sets"].items()]
+    boards = [
+        [f"{row['tools']:,}", *three(row, ("answered", "refused"))]
+        for row in result["boards"].values()
+    ]
+    head = ["first hits", "right", "mean score", "calibration error", "of a perfect score"]
+    shares = ["tools", "own questions answered", "foreign questions refused"]
+    return [*table(head, sets), "", *table(shares, boards), "", *checks(result)]
+
+
 def sliced(pair: Result, why: str) -> str:
     row = pair["by why"].get(why)
     return f"{row['right']:.3f} of {row['questions']}" if row else ""
@@ -555,6 +574,8 @@ TABLES: dict[str, Callable[[Result], list[str]]] = {
     "ablation": ablation,
     "no_tool": no_tool,
     "other_models": other_models,
+    "lookalikes": lookalikes,
+    "scores": scores,
     "several": several,
     "typing_errors": typing_errors,
     "scripts": scripts,

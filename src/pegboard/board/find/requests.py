@@ -13,10 +13,11 @@ from typing import TypeVar
 from pegboard.board.find.answering import NEAREST, Ask, FindSettings, find
 from pegboard.board.find.patience import Patience
 from pegboard.model.answers import Answer, Hit, RequestAnswer
-from pegboard.model.items import Filters, Leg, Mode
+from pegboard.model.items import Filters, Leg, Mode, WordQuery
 from pegboard.ports.stages import Embedder
 from pegboard.ports.store import Store
-from pegboard.search.query import MAX_CHARACTERS
+from pegboard.search.query import MAX_CHARACTERS, parse
+from pegboard.search.ranker import parse_card
 from pegboard.search.requests import split_requests
 from pegboard.text import name_key
 
@@ -25,7 +26,7 @@ T = TypeVar("T")
 LONGEST_TITLE = 300
 """Characters of a title, as the gate admits them: a longer question is no title."""
 TITLE_HITS = 3
-"""Hits of a keyword search that are compared with the question: a whole title ranks first."""
+"""Items with all words of the question whose titles are compared: a whole title ranks first."""
 
 
 def find_requests(
@@ -72,9 +73,13 @@ def _is_title(store: Store, text: str, filters: Filters) -> bool:
     key = name_key(text)
     if not key or len(text) > LONGEST_TITLE:
         return False
-    ask = Ask(text, mode=Mode.BM25, filters=filters, limit=TITLE_HITS, threshold=0.0)
-    found = find(store, None, ask, FindSettings())
-    return any(key in (name_key(hit.name), name_key(hit.title)) for hit in found.hits)
+    index, terms = store.index, parse(text).terms
+    _, named = index.first_look((), key, filters, 1)
+    if named or not terms:
+        return bool(named)
+    found = index.keyword(WordQuery(terms, lead=terms, every=True), filters, TITLE_HITS)
+    cards = index.cards([hit.key for hit in found.hits])
+    return any(parse_card(each).title_key == key for each in cards.values())
 
 
 def shares(limit: int, requests: int) -> list[int]:
