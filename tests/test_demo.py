@@ -135,7 +135,7 @@ def test_what_no_tool_serves_finds_none_and_is_told_what_comes_nearest(board, qu
     answer = board.search(query)
     assert answer.hits == ()
     assert len(answer.nearest) == 3
-    assert all(hit.score < board.settings.search.threshold for hit in answer.nearest)
+    assert all(hit.fit < board.settings.search.threshold for hit in answer.nearest)
 
 
 @pytest.mark.parametrize("query", NONSENSE)
