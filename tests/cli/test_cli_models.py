@@ -81,7 +81,7 @@ def test_once_there_is_a_model_backfill_embeds_everything(pegboard, disabled, pr
     provider("test")
     assert "backfill" in pegboard("search", "refund").err
     assert pegboard("backfill", "--json").json["embedded"] == 5
-    ran = pegboard("search", "refund", "--json")
+    ran = pegboard("search", "refund a payment", "--json")
     assert (ran.err, ran.json["hits"][0]["match_type"]) == ("", "both")
     assert pegboard("doctor").code == 0
 
@@ -103,9 +103,9 @@ def test_what_waits_when_the_model_is_turned_off_is_disabled(pegboard, board, pr
 def test_after_a_change_of_model_search_goes_on_with_the_old_one(
     pegboard, board, dimension, filters
 ):
-    before = pegboard("search", "refund", *filters, "--json").json["hits"]
+    before = pegboard("search", "refund a payment", *filters, "--json").json["hits"]
     dimension(OTHER)
-    ran = pegboard("search", "refund", *filters, "--json")
+    ran = pegboard("search", "refund a payment", *filters, "--json")
     assert (ran.code, ran.json["hits"], ran.err) == (0, before, "")
     assert ran.json["hits"][0]["match_type"] == "both"
 

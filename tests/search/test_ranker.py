@@ -44,6 +44,42 @@ def test_the_action_that_is_asked_for_decides_between_look_alikes(text, right, w
     assert first > second
 
 
+@pytest.mark.parametrize(
+    ("text", "name", "title"),
+    [
+        ("add a comment to an issue", "issues/create-comment", "Create an issue comment"),
+        ("list my repositories", "repos/17", "List repositories for the authenticated user"),
+        ("remove a webhook", "hooks/17", "Delete a webhook"),
+        ("list the repos", "list_repositories", ""),
+    ],
+)
+def test_a_name_or_title_that_is_the_question_in_a_synonym_of_its_verb_says_the_same(
+    text, name, title
+):
+    question = ranker.Question(parse(text))
+    item = make_item(name, description="Does it.", title=title)
+    assert ranker.is_same_request(question, ranker.parse_card(card(item)))
+    more = item._replace(name=f"{name}_archive", title=f"{title} of a planet" if title else "")
+    assert not ranker.is_same_request(question, ranker.parse_card(card(more)))
+    assert "name or title says the same as the question" in ranker_reasons.explain(
+        question, ranker.parse_card(card(item))
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("delete an issue", "create_issue"),
+        ("issue", "create_issue"),
+        ("create", "create"),
+        ("", "x"),
+    ],
+)
+def test_another_action_or_no_subject_is_not_the_same_request(text, name):
+    found = ranker.parse_card(card(make_item(name, description="Does it.")))
+    assert not ranker.is_same_request(ranker.Question(parse(text)), found)
+
+
 def test_an_identifier_in_one_word_is_found_by_two():
     first, second = values(
         "list pull requests", make_item("list_pullrequests"), make_item("list_pushrequests")
@@ -168,6 +204,7 @@ def explained(text, name, **more):
 def test_an_explanation_names_what_speaks_for_an_item():
     assert explained("create a pull request", "create_pull_request") == (
         "name covers 'create', 'pull', 'request'",
+        "name or title says the same as the question",
         "action create fits",
     )
 
@@ -182,7 +219,7 @@ def test_an_explanation_names_what_speaks_against_an_item():
 
 
 def test_an_explanation_says_that_a_title_is_nearly_the_question():
-    found = explained("create a pull request", "x_1", title="Create a pull request")
+    found = explained("create a new pull request", "x_1", title="Create a pull request")
     assert "title covers 'create', 'pull', 'request'" in found
     assert "title is nearly the question" in found
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pegboard.search.query import EMPTY_STEMS, Query
 from pegboard.text import WORD, stems, words
-from pegboard.verbs import requested_verb, word_set
+from pegboard.verbs import requested_verb, verb_form, word_set
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,6 +40,8 @@ PRIOR = 5.0
 """Expected pairs as which the ratio of synonyms counts."""
 MOST_VERBS = 1_000
 """Verbs of requests whose associations are kept in memory: people write any word."""
+SAME_REQUEST = 0.05
+"""Added to the value of an item whose name or title is the question in a synonym of its verb."""
 LEAST_FIT = 0.2
 """An association of verbs that never met says nothing below this size."""
 
@@ -317,6 +319,8 @@ class _Action(NamedTuple):
     least: float
     number: int
     """1 for an item about many things, -1 for one about one thing, 0 if unknown."""
+    verb_stems: frozenset[str]
+    """The stems of the item's verbs."""
 
 
 class _Actions(dict[tuple[str, str], _Action]):
@@ -336,6 +340,7 @@ class _Actions(dict[tuple[str, str], _Action]):
             method,
             min(method, *fits) if fits else min(method, 0.0),
             _NUMBERS.get(number, 0) if action and action not in HINTS else int(many),
+            frozenset(stem for verb in verbs for stem in stems(verb)),
         )
         return found
 
@@ -372,6 +377,11 @@ class Question:
         self.spelled = frozenset(said)
         self.said = said
         self.verb = requested_verb(said)
+        asking = next((word for word in said if verb_form(word) == self.verb), "")
+        self.subject = self.equal & ~sum(
+            1 << place for place, stem in enumerate(self.stems) if stem in stems(asking)
+        )
+        """The bits of all stems but those of the verb."""
         self.actions = verbs.actions(self.verb)
         self.fits = self.actions.fits
         self.own = bool(_OWN_QUESTION.search(f" {' '.join(all_stems)} "))
@@ -409,6 +419,16 @@ class Question:
         for stem in matching:
             bits |= matches[stem]
         return bits, len(matching), self._weight(matching) / self._weight(held)
+
+    def is_asked_by(self, held: Sequence[str], without: frozenset[str]) -> bool:
+        """Whether an item's stems, without those of its verbs, are the subject of the question."""
+        bits = 0
+        for stem in held:
+            if stem not in without:
+                bits |= self.matches[stem]
+                if not self.matches[stem]:
+                    return False
+        return bool(bits) and (bits | bits >> len(self.stems)) & self.equal == self.subject
 
     def _weight(self, held: Sequence[str]) -> float:
         weights, rare = self._weights, self._rare
@@ -481,6 +501,19 @@ def _row(question: Question, card: Card, signal: Signals) -> list[float]:
         in_path,
         more_in_path,
     ]
+
+
+def is_same_request(question: Question, card: Card) -> bool:
+    """Whether the name or title of an item says what the question says, in the same or other verbs.
+
+    "Add a comment to an issue" is `create-issue-comment`, "list my repositories" the title "List
+    repositories for the authenticated user".
+    """
+    action = question.actions[card.acts]
+    if action.verb <= 0:
+        return False
+    own = card.mine if card.mine is not None and question.own else card
+    return any(question.is_asked_by(held, action.verb_stems) for held in (own.name, own.title))
 
 
 def _in_path(question: Question, path: Sequence[str], name: Sequence[str]) -> tuple[float, int]:
@@ -559,4 +592,7 @@ def rank_values(
     """The ranking value of each candidate, in units of the fused value."""
     question = Question(query, read_as=read_as)
     found = corrections(features(question, cards, signals))
-    return [signal.fused + more / SCALE for signal, more in zip(signals, found, strict=True)]
+    return [
+        signal.fused + more / SCALE + SAME_REQUEST * is_same_request(question, card)
+        for signal, more, card in zip(signals, found, cards, strict=True)
+    ]

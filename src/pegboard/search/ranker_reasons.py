@@ -9,6 +9,7 @@ from pegboard.search.ranker import (
     Question,
     Signals,
     features,
+    is_same_request,
     with_compounds,
 )
 from pegboard.text import stems
@@ -27,7 +28,9 @@ def explain(question: Question, card: Card) -> tuple[str, ...]:
     if question.own and card.mine is not None:
         card = card.mine
     found = list(_covering(question, card))
-    if row["title_overlap"] >= NEARLY:
+    if is_same_request(question, card):
+        found.append("name or title says the same as the question")
+    elif row["title_overlap"] >= NEARLY:
         found.append("title is nearly the question")
     found += _fitting(question, card)
     for name in ("name", "title"):
