@@ -73,7 +73,7 @@ RULES = (
     Rule(r"Is (?P<account>.+) a valid IBAN\?", ("check a bank account number",)),
     Rule(
         r"What number is (?P<numeral>[IVXLCDM]+)\?",
-        ("convert a Roman numeral", "number that Roman letters stand for"),
+        ("convert a Roman numeral", "turn XIV into 14"),
         ROMAN,
     ),
     Rule(r"Bake (?P<cake>.+)\.", ("bake a cake", "recipe for a cake")),

@@ -12,8 +12,9 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -47,8 +48,9 @@ from scores import (  # noqa: E402
 )
 
 MODES = {"hybrid": Mode.HYBRID, "vector": Mode.VECTOR, "keyword": Mode.BM25}
-UNSERVED_IN_FIT = 1.1
-"""Weight of unserved questions in the fit of fits, so that 0.2 is a good default threshold."""
+UNSERVED_IN_FIT, UNSERVED_IN_LARGE = 1.8, 1.1
+"""Weights of unserved questions in the fit of fits, on boards of one set and on larger ones, so
+that 0.2 is a good default threshold on both."""
 SERVED = 2.0
 """Odds, as a logarithm, that a question is asked where it can be served."""
 SHOWN, LOWER = 5, 0.05
@@ -178,7 +180,8 @@ def fit_curve(pools: Sequence[Pool]) -> Params:
     """Whether the board serves a question, from the evidence for its best item."""
     table = np.array([[1.0, max(each.values), log_size(each.items)] for each in pools])
     served = np.array([float(bool(each.set)) for each in pools])
-    weights = np.array(weights_of(pools, UNSERVED_IN_FIT))
+    large = {each.board: UNSERVED_IN_LARGE for each in pools if each.board not in SETS}
+    weights = np.array(weights_of(pools, UNSERVED_IN_FIT, large))
     found = np.zeros(3)
     for _ in range(60):
         p = 1 / (1 + np.exp(-(table @ found)))
@@ -189,14 +192,19 @@ def fit_curve(pools: Sequence[Pool]) -> Params:
     return offset, by_value, by_size
 
 
-def weights_of(pools: Sequence[Pool], unserved: float) -> list[float]:
+def weights_of(
+    pools: Sequence[Pool], unserved: float, by_board: Mapping[str, float] = MappingProxyType({})
+) -> list[float]:
     """Boards weigh the same, whatever the number of their questions."""
     counts: dict[tuple[str, bool], int] = {}
     for each in pools:
         kind = (each.board, bool(each.set))
         counts[kind] = counts.get(kind, 0) + 1
     return [
-        (1.0 if each.set else unserved) * 300 / counts[each.board, bool(each.set)] for each in pools
+        (1.0 if each.set else by_board.get(each.board, unserved))
+        * 300
+        / counts[each.board, bool(each.set)]
+        for each in pools
     ]
 
 
