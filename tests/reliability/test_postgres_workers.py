@@ -93,8 +93,10 @@ def test_two_processes_with_four_workers_each_do_each_task_exactly_once(
         for process in both:
             code, _, errors = ended(process)
             assert code == 0, errors
-        sent = [text for asked in service.asked for text in asked.texts]
+        batches = [asked.texts for asked in service.asked if len(asked.texts) > 1]
 
+    # A text alone is a question, such as those that calibrate the model.
+    sent = [text for batch in batches for text in batch]
     counted = Counter(found[0] for text in sent if (found := re.findall(r"Counts \d+ sheep", text)))
     assert counted == {f"Counts {n} sheep": 1 for n in range(ITEMS)}
     assert standing(postgres_store) == {"ready": ITEMS}
