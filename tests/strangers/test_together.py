@@ -54,11 +54,12 @@ def test_all_of_them_follow_the_files_and_give_the_same_answers(desk, servers):
     wanted = expected()
     for each in everyone:
         until(lambda each=each: set(ids(each, "polish")) == wanted, "all changes")
-    answers = [ids(each, "polish the dragon") for each in everyone]
-    assert all(answer == answers[0] for answer in answers)
-    assert max(Counter(answers[0]).values()) == 1
     with Pegboard.open(str(desk.board), embed__provider="test") as board:
         until(lambda: board.status().embeddings.ready == len(wanted), "all vectors")
+        until(lambda: board.models.listed()[0].calibrated == "on this board", "a scale")
+        answers = [ids(each, "polish the dragon") for each in everyone]
+        assert all(answer == answers[0] for answer in answers)
+        assert max(Counter(answers[0]).values()) == 1
         assert sorted(entry.item.id for entry in board.listed(limit=100)) == sorted(wanted)
     for each in everyone:
         each.process.stdin.close()

@@ -243,7 +243,7 @@ class BoardModels:
         if not self._calibrating.acquire(blocking=False):
             return  # another thread does it
         try:
-            found = self._calibrated(state.active, state).calibration
+            found = self._calibrated(state.active, state, again=False).calibration
             notice = (
                 f"scores of {target.key} were calibrated on this board's own content "
                 f"({found.items} items); again: pegboard model calibrate"
@@ -275,7 +275,7 @@ class BoardModels:
             raise UsageError(
                 f"{state.active.fingerprint.key} is calibrated: its curves come with Pegboard"
             )
-        trial = self._calibrated(state.active, state)
+        trial = self._calibrated(state.active, state, again=True)
         found = trial.calibration
         return Calibrated(
             state.active.fingerprint.key,
@@ -288,7 +288,8 @@ class BoardModels:
             after=answered(self._store, trial, settings, _scale(found)),
         )
 
-    def _calibrated(self, model: Model, state: ModelState) -> Trial:
+    def _calibrated(self, model: Model, state: ModelState, *, again: bool) -> Trial:
+        """Fit and keep a calibration; without `again`, the one of another process stays."""
         packaged = self._make(PACKAGED)
         if packaged is None:
             raise UsageError(*DISABLED)
@@ -296,7 +297,8 @@ class BoardModels:
             trial = fit_calibration(self._store, self._recalled(model, state), packaged)
         finally:
             packaged.close()
-        self._store.models.calibrate(model.fingerprint, trial.calibration)
+        if again or self._store.models.state().calibration is None:
+            self._store.models.calibrate(model.fingerprint, trial.calibration)
         return trial
 
     def _put_by_others(self) -> bool:
