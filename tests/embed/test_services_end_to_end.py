@@ -52,7 +52,7 @@ def test_a_board_is_filled_and_searched_with_the_vectors_of_a_service(server, ru
     total, ready, model = counts(run)
     assert total == ready > 10
     assert model.startswith("openai-compatible/text-embedding-tiny/64/")
-    answer, _ = run("search", "extract an archive", "--mode", "vector")
+    answer, _ = run("search", "extract an archive", "--mode", "vector", "--threshold", "0")
     assert answer["hits"][0]["id"] == "gentools:files:extract_archive"
     assert ["extract an archive"] in [asked.texts for asked in server.asked]
     assert run("doctor")[0]["model"] == "ok"
