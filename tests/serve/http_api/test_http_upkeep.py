@@ -11,6 +11,7 @@ from making import make_item
 from pegboard.model.calls import OnChange
 from pegboard.model.items import Rejection, ToolType
 from pegboard.serve.http import upkeep
+from pegboard.text import TEXT_VERSION
 from waiting import until
 
 PETS = {
@@ -265,4 +266,4 @@ def test_the_status_tells_sizes_and_places_only_to_those_who_have_the_whole_boar
     assert "board" in api.ask("GET", "/status").json["facts"]
     told = api.ask("GET", "/status", who="reader")
     assert told.json["facts"] == {}
-    assert told.json["model"] == "test/hashed-ngrams/256/4"
+    assert told.json["model"] == f"test/hashed-ngrams/256/{TEXT_VERSION}"
