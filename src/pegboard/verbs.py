@@ -178,7 +178,7 @@ _NEW = "new"
 """A request without a verb that names a new thing asks to create it."""
 
 _QUESTIONS = frozenset(("what", "when", "where", "which", "who", "whose"))
-"""A question without another verb asks to be told something."""
+"""A question without another verb asks for information."""
 
 
 def requested_verb(said: Sequence[str]) -> str:
