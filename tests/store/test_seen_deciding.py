@@ -29,6 +29,7 @@ from pegboard.model.calls import Caller, OnChange, Outcome, Role, ServerConfig, 
 from pegboard.model.curation import Edit
 from pegboard.model.items import (
     CREATED,
+    Calibration,
     EmbeddingStatus,
     ItemId,
     Model,
@@ -47,6 +48,7 @@ from pegboard.ports.store import Store
 from pegboard.ports.tasks import Tasks
 
 TARGET = HashedEmbedder().fingerprint
+CALIBRATION = Calibration(slope=1.0, offset=0.0, items=20, questions=9, at=0.0)
 MANIFEST = {
     "tool_id": "fold_paper",
     "tool_type": "python",
@@ -335,6 +337,7 @@ def whole_board(view, board):
         "Tasks.rest": lambda: store.tasks.rest(TARGET, STEP),
         "Models.want": lambda: store.models.want(model, chosen=True),
         "Models.activate": lambda: store.models.activate(TARGET),
+        "Models.calibrate": lambda: store.models.calibrate(TARGET, CALIBRATION),
         "Models.prune": store.models.prune,
         "Ledger.add_source": lambda: store.ledger.add_source(record),
         "Ledger.mark_synced": lambda: store.ledger.mark_synced("a"),
