@@ -147,7 +147,7 @@ def stem_weights(folder: Path) -> tuple[dict[str, float], float]:
                 for stem in {*stems(tool["name"]), *stems(tool["description"][:300])}:
                     counts[stem] += share
                 total += share
-    common = counts.most_common(WEIGHED)
+    common = sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:WEIGHED]
     least = common[-1][1]
     weights = {stem: round(math.log(1 + total / (count + 0.5)), 2) for stem, count in common}
     return weights, round(math.log(1 + total / (least / 2 + 0.5)), 2)

@@ -14,7 +14,7 @@ import Stemmer
 from pegboard.formats.markdown import BETWEEN, cut, headings
 from pegboard.model.content import Json
 from pegboard.model.items import DEFAULT_NAMESPACE, Item, Kind
-from pegboard.verbs import leading_verb, named_verb
+from pegboard.verbs import READING, is_verb, leading_verb, named_verb, word_set
 
 TEXT_VERSION = 5
 """Raised whenever the terms or the embedded text of an unchanged item would change."""
@@ -44,6 +44,11 @@ CARD_LABELS = 200
 """Distinct terms of labels, and of parameter names, on a ranking card."""
 CARD_PARAMETER = 200
 """Characters of each parameter's description that a ranking card takes terms from."""
+
+_PATH_END = re.compile(r"([^/.:]*)([/.:])([^/.:{}]+)/?$")
+"""The end of a path: the part before the last one, what separates them, and the last part."""
+_SEVERAL = word_set("browse find list lookup query search")
+"""Verbs that answer with several things."""
 
 # Vowel signs and tone marks belong to the word they stand in; `\w` alone would split there.
 _MARKS = (
@@ -263,10 +268,13 @@ def _distinct(found: list[str], limit: int) -> str:
 def _effect(item: Item) -> str:
     """Return the action of an HTTP endpoint and whether it is about one thing or many.
 
-    `GET /users` is `list many`, `GET /users/{id}` is `get one`. A tool of an MCP server is
-    `read-only` or `destructive` if the server says so. Empty for other items.
+    `GET /users` is `list many`, `GET /users/{id}` is `get one`, `POST /users/{id}/invite` is
+    `invite one`. A tool of an MCP server is `read-only` or `destructive` if the server says so.
+    Empty for other items.
     """
     method, _, path = item.endpoint.partition(" ")
+    if action := _path_action(method.lower(), path):
+        return action
     last = path.rstrip("/").rpartition("/")[2]
     one = last.startswith(("{", ":"))
     match method.lower():
@@ -280,6 +288,27 @@ def _effect(item: Item) -> str:
         case "delete":
             return "delete one" if one else "delete many"
     return _hinted(item)
+
+
+def _path_action(method: str, path: str) -> str:
+    """Return the action that the end of a path names, behind a variable, a dot or a colon.
+
+    `POST /orders/{id}/cancel`, `GET /users.list` and `POST /createUser`; but `POST /reports`,
+    `GET /users/{id}/order` and `DELETE /issues/{id}/lock` name things.
+    """
+    found = _PATH_END.search(path)
+    if method == "delete" or not found:
+        return ""
+    before, separator, last = found.groups()
+    verb, *more = words(last) or [""]
+    if not is_verb(verb) or (method == "get" and verb not in READING):
+        return ""
+    if verb in _SEVERAL:
+        return f"{verb} many"
+    if before.endswith("}"):
+        return f"{verb} one"
+    is_call = separator != "/" or (more and not last.endswith("s"))
+    return verb if is_call else ""
 
 
 def _hinted(item: Item) -> str:

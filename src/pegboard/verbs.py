@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import zip_longest
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -87,6 +86,15 @@ _OF = "of"
 """Before it stands a noun: `list of users`."""
 
 
+READING = word_set(
+    """
+    browse check compare count download export fetch find get list lookup preview query read
+    search test validate verify view
+    """
+)
+"""Verbs that paths of GET requests end with."""
+
+
 @cache
 def _with_endings() -> dict[str, str]:
     return {form: verb for verb in sorted(VERBS) for form in _with_s(verb)}
@@ -159,21 +167,31 @@ def verb_form(word: str) -> str:
     return found
 
 
-_PHRASES = {
-    ("look", "up"): "lookup",
-    ("looking", "up"): "lookup",
-    ("look", "for"): "find",
-    ("looking", "for"): "find",
-    ("get", "rid"): "remove",
-    ("throw", "away"): "remove",
-    ("turn", "off"): "disable",
-    ("turn", "on"): "enable",
-    ("switch", "off"): "disable",
-    ("switch", "on"): "enable",
-    ("set", "up"): "create",
-    ("shut", "down"): "stop",
+_PARTICLES = {
+    "bring": {"back": "restore"},
+    "call": {"off": "cancel"},
+    "get": {"rid": "remove"},
+    "give": {"back": "return"},
+    "hand": {"over": "transfer"},
+    "kick": {"out": "remove"},
+    "log": {"in": "login", "off": "logout", "out": "logout"},
+    "look": {"up": "lookup"},
+    "pick": {"out": "select"},
+    "put": {"in": "add", "into": "add", "on": "add", "onto": "add", "back": "restore"},
+    "set": {"up": "create"},
+    "shut": {"down": "stop"},
+    "sign": {"in": "login", "out": "logout", "up": "register"},
+    "switch": {"off": "disable", "on": "enable"},
+    "take": {"away": "remove", "down": "remove", "off": "remove", "out": "remove"},
+    "throw": {"away": "remove", "out": "remove"},
+    "turn": {"off": "disable", "on": "enable"},
 }
-"""Verbs of two words, and the one verb that tools are named by."""
+"""Verbs that a particle gives another meaning, by the one verb that tools are named by."""
+_ADJACENT = {("look", "for"): "find", ("looking", "for"): "find", ("looking", "up"): "lookup"}
+_PARTICLE_REACH = 8
+"""Words behind a verb among which its particle is looked for."""
+_ALSO_PREPOSITIONS = {"turn": ("on",), "switch": ("on",), "log": ("in",), "sign": ("in",)}
+"""Particles that, apart from the verb, belong to it at the end of a request only."""
 _NEW = "new"
 """A request without a verb that names a new thing asks to create it."""
 
@@ -184,8 +202,8 @@ _QUESTIONS = frozenset(("what", "when", "where", "which", "who", "whose"))
 def requested_verb(said: Sequence[str]) -> str:
     """The verb of a request in lower-case words: `list` for "could you list my boards"."""
     reach = said[:_REACH]
-    for word, after in zip_longest(reach, reach[1:], fillvalue=""):
-        if phrase := _PHRASES.get((word, after)):
+    for place, word in enumerate(reach):
+        if phrase := _phrase(word, said[place + 1 : place + 1 + _PARTICLE_REACH]):
             return phrase
         found = verb_form(word)
         if found and found not in _POLITE:
@@ -193,6 +211,18 @@ def requested_verb(said: Sequence[str]) -> str:
     if _NEW in reach:
         return "create"
     return "get" if said and said[0] in _QUESTIONS else ""
+
+
+def _phrase(verb: str, behind: Sequence[str]) -> str:
+    """Return the meaning of a verb with its particle: `remove` for "take the label off the card"."""
+    if behind and (found := _ADJACENT.get((verb, behind[0]))):
+        return found
+    particles = _PARTICLES.get(verb, {})
+    for place, word in enumerate(behind):
+        is_apart = place and word in _ALSO_PREPOSITIONS.get(verb, ())
+        if word in particles and not (is_apart and place + 1 < len(behind)):
+            return particles[word]
+    return ""
 
 
 def named_verb(said: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ property of one question and one item, so neither filters nor hidden items chang
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, pairwise
 from math import log
@@ -32,6 +32,8 @@ CARD_LINES = 11
 PREFIX_SHARE = 0.7
 """The share that an abbreviation counts: "repo" for "repository"."""
 SHORTEST_PREFIX = 3
+SHORTEST_PART = 4
+"""Letters of the parts of a compound: "invoice items" is not abbreviated to "invoice"."""
 UNLIKELY = 3.0
 """Bound of the association of two verbs, as a logarithm of odds."""
 LEAST_SEEN = 0.5
@@ -42,6 +44,8 @@ MOST_VERBS = 1_000
 """Verbs of requests whose associations are kept in memory: people write any word."""
 SAME_REQUEST = 0.05
 """Added to the value of an item whose name or title is the question in a synonym of its verb."""
+OWN_REQUEST = 0.15
+"""The same where both are about the caller's own: "list my organizations"."""
 LEAST_FIT = 0.2
 """An association of verbs that never met says nothing below this size."""
 
@@ -63,9 +67,16 @@ _OWN_STEMS = frozenset(("authent", "current", "call", "me", "my", "mine", "self"
 """Stems that such a phrase begins with."""
 _OWN_QUESTION = re.compile(r" (?:(?:authent|current) (?:user|account)|authent|my|mine|myself)(?= )")
 _MY = "my"
+_READING = word_set("get list search check")
+"""Classes of verbs that ask for information. Whoever asks for it can mean the thing of others."""
 _MANY = word_set("all every each list whole everything any entire")
+_ONE = word_set("single one specific particular")
+_MANY_STEMS = frozenset("all batch bulk collect list mani multipl".split())
+"""Stems by which names and titles say that they are about many things."""
 _MANY_VERBS = word_set("list search")
 _NUMBERS = {"many": 1, "one": -1}
+METHODS = word_set("get post put patch")
+"""HTTP methods by which operations are named. The effect of an operation says more."""
 HINTS = {"read-only": ("get", "list", "search"), "destructive": ("delete", "remove", "update")}
 """Actions that a tool with this annotation of its MCP server can have."""
 
@@ -193,8 +204,10 @@ class _Matches(dict[str, int]):
     that stand for none. Filled while items are compared.
     """
 
-    def __init__(self, question_stems: Sequence[str]) -> None:
+    def __init__(self, question_stems: Sequence[str], known: Container[str]) -> None:
+        """`known`: stems of which compounds are made."""
         self._count = len(question_stems)
+        self._known = known
         self._starts: dict[str, list[tuple[int, str]]] = {}
         for place, stem in enumerate(question_stems):
             self.setdefault(stem, 1 << place)
@@ -209,9 +222,23 @@ class _Matches(dict[str, int]):
 
     def _abbreviated(self, stem: str) -> int:
         for place, other in self._starts[stem[:SHORTEST_PREFIX]]:
-            if stem.startswith(other) or other.startswith(stem):
+            short, long = sorted((stem, other), key=len)
+            if long.startswith(short) and not self._is_compound(long, len(short)):
                 return 1 << (place + self._count)
         return 0
+
+    def _is_compound(self, stem: str, length: int) -> bool:
+        """Whether a stem is a word of this length with another word behind it.
+
+        Stems have lost the last "e": `invoiceitem` and `filenam` begin with `invoic` and `file`.
+        """
+        rest = stem[length:]
+        parts = (rest, rest[1:] if rest.startswith("e") else "")
+        return length >= SHORTEST_PART and any(
+            len(part) >= SHORTEST_PART and part in self._known
+            for each in parts
+            for part in (each, f"{each}e")
+        )
 
 
 class _Coverage(dict[int, float]):
@@ -239,7 +266,8 @@ class _Coverage(dict[int, float]):
 class Verbs:
     """How often a request's verb leads to a tool's verb, against chance, as a logarithm.
 
-    Where a verb is rare, the ratio of its class of synonyms counts.
+    Where a verb is rare, the ratio of its class of synonyms counts; for a tool with the verb of the
+    request, that of all verbs: "star a repository" fits `star-repo`, however rare "star" is.
     """
 
     def __init__(self, known: Tables) -> None:
@@ -260,6 +288,9 @@ class Verbs:
                 self._asked_classes[one] += count
                 self._found_classes[two] += count
         self._total = self._asked.total() or 1
+        same = sum(row.get(verb, 0) for verb, row in known.verbs.items())
+        by_chance = sum(n * self._found[verb] for verb, n in self._asked.items()) / self._total
+        self._same_ratio = (same + LEAST_SEEN) / (by_chance + LEAST_SEEN)
         self._actions: dict[str, _Actions] = {}
 
     def actions(self, verb: str) -> "_Actions":
@@ -284,6 +315,8 @@ class Verbs:
         ratio, prior = 1.0, LEAST_SEEN
         if verb in self._synonyms or other in self._synonyms:
             ratio, prior = self._class_ratio(self._class(verb), self._class(other)), PRIOR
+        elif verb == other:
+            ratio, prior = self._same_ratio, PRIOR
         value = log((seen + ratio * prior) / (expected + prior))
         if not seen and abs(value) < LEAST_FIT:
             return 0.0
@@ -330,8 +363,10 @@ class _Actions(dict[tuple[str, str], _Action]):
         self.fits = fits
 
     def __missing__(self, acts: tuple[str, str]) -> _Action:
-        verbs = acts[0].split()
         action, _, number = acts[1].strip().partition(" ")
+        named = verbs = acts[0].split()
+        if action and action not in HINTS:
+            verbs = [verb for verb in named if verb not in METHODS] or [action]
         fits = [self.fits[verb] for verb in verbs]
         method = max(self.fits[each] for each in HINTS.get(action, (action,)))
         many = not _MANY_VERBS.isdisjoint(verbs)
@@ -340,7 +375,7 @@ class _Actions(dict[tuple[str, str], _Action]):
             method,
             min(method, *fits) if fits else min(method, 0.0),
             _NUMBERS.get(number, 0) if action and action not in HINTS else int(many),
-            frozenset(stem for verb in verbs for stem in stems(verb)),
+            frozenset(stem for verb in named for stem in stems(verb)),
         )
         return found
 
@@ -362,7 +397,7 @@ class Question:
         said, all_stems = words(plain), stems(plain)
         telling = [each for each in dict.fromkeys(all_stems) if each not in EMPTY_STEMS]
         self.stems = tuple(telling or dict.fromkeys(all_stems))
-        self.matches = _Matches(self.stems)
+        self.matches = _Matches(self.stems, known.weights)
         self._weights, self._rare = known.weights, known.rare
         self.covered = _Coverage([self._weights.get(each, self._rare) for each in self.stems])
         self.equal = (1 << len(self.stems)) - 1
@@ -385,7 +420,11 @@ class Question:
         self.actions = verbs.actions(self.verb)
         self.fits = self.actions.fits
         self.own = bool(_OWN_QUESTION.search(f" {' '.join(all_stems)} "))
+        reads = not self.verb or known.synonyms.get(self.verb, self.verb) in _READING
+        self.by_caller = self.own or not reads
+        """Whether the caller is meant if nobody is named: "star a repository"."""
         self.many = self.verb == "list" or not _MANY.isdisjoint(said)
+        self.number = 1 if self.many else -1 if not _ONE.isdisjoint(said) else 0
         self.joined = {
             joined[0]: (first[0], second[0])
             for a, b in pairwise(said)
@@ -420,6 +459,10 @@ class Question:
             bits |= matches[stem]
         return bits, len(matching), self._weight(matching) / self._weight(held)
 
+    def count_many(self, held: Sequence[str]) -> int:
+        """How many stems only say what the question says in another word: that all are meant."""
+        return sum([stem in _MANY_STEMS and not self.matches[stem] for stem in held])
+
     def is_asked_by(self, held: Sequence[str], without: frozenset[str]) -> bool:
         """Whether an item's stems, without those of its verbs, are the subject of the question."""
         bits = 0
@@ -452,13 +495,16 @@ def features(
 def _row(question: Question, card: Card, signal: Signals) -> list[float]:
     own = 0.0
     if card.mine is not None:
-        own = 1.0 if question.own else -1.0
-        card = card.mine if question.own else card
+        own = 1.0 if question.own else 0.0 if question.by_caller else -1.0
+        card = card.mine if question.by_caller else card
     name = card.name
     if not question.joined.keys().isdisjoint(name):
         name = with_compounds(question, name)
     in_name, of_name, name_share = question.match(name)
     in_title, of_title, title_share = question.match(card.title)
+    many_in_name = many_in_title = 0
+    if question.many:
+        many_in_name, many_in_title = question.count_many(name), question.count_many(card.title)
     in_labels = in_parameters = in_texts = in_description = 0
     _, _, _, text, labels, parameters, parameter_texts, description, *_ = card
     for stem, bit in [each for each in question.sought if each[0] in text]:
@@ -488,8 +534,8 @@ def _row(question: Question, card: Card, signal: Signals) -> list[float]:
         covered[in_labels],
         name_share,
         title_share,
-        len(name) - of_name,
-        len(card.title) - of_title,
+        len(name) - of_name - many_in_name,
+        len(card.title) - of_title - many_in_title,
         action.verb,
         action.method,
         action.least,
@@ -497,7 +543,7 @@ def _row(question: Question, card: Card, signal: Signals) -> list[float]:
         sum([pair in card.runs for pair in question.pairs]) if equal > 1 else 0,
         overlap / (len(card.title_with_empty) + len(question.all) - overlap) if overlap else 0.0,
         own,
-        action.number if question.many else 0,
+        action.number * question.number,
         in_path,
         more_in_path,
     ]
@@ -512,8 +558,14 @@ def is_same_request(question: Question, card: Card) -> bool:
     action = question.actions[card.acts]
     if action.verb <= 0:
         return False
-    own = card.mine if card.mine is not None and question.own else card
+    own = card.mine if card.mine is not None and question.by_caller else card
     return any(question.is_asked_by(held, action.verb_stems) for held in (own.name, own.title))
+
+
+def _same_request_value(question: Question, card: Card) -> float:
+    if not is_same_request(question, card):
+        return 0.0
+    return OWN_REQUEST if question.own and card.mine is not None else SAME_REQUEST
 
 
 def _in_path(question: Question, path: Sequence[str], name: Sequence[str]) -> tuple[float, int]:
@@ -593,6 +645,6 @@ def rank_values(
     question = Question(query, read_as=read_as)
     found = corrections(features(question, cards, signals))
     return [
-        signal.fused + more / SCALE + SAME_REQUEST * is_same_request(question, card)
+        signal.fused + more / SCALE + _same_request_value(question, card)
         for signal, more, card in zip(signals, found, cards, strict=True)
     ]
