@@ -41,6 +41,7 @@ from pegboard.model.items import Filters, Mode  # noqa: E402
 from pegboard.search import ranker  # noqa: E402
 from pegboard.search.fusion import FusionSettings, fuse  # noqa: E402
 from pegboard.search.query import parse  # noqa: E402
+from pegboard.search.verb_fit import Tables, Verbs  # noqa: E402
 from pegboard.text import stems, words  # noqa: E402
 from pegboard.verbs import leading_verb, named_verb, requested_verb  # noqa: E402
 
@@ -120,7 +121,7 @@ def main() -> None:
     args = parser.parse_args()
     pairs = list(read_pairs(args.data / "train" / "pairs.jsonl.gz"))
     weights, rare = stem_weights(args.data / "scale")
-    known = ranker.Tables(weights, rare, verb_counts(pairs, ()), CLASSES)
+    known = Tables(weights, rare, verb_counts(pairs, ()), CLASSES)
     with folder_for(args.keep) as folder:
         rows = collect(args.data, folder, pairs, known)
     if args.judge:
@@ -175,13 +176,13 @@ def collect(
     data: Path,
     folder: Path,
     pairs: Sequence[dict[str, str]],
-    known: ranker.Tables,
+    known: Tables,
 ) -> dict[str, list[Row]]:
     """The candidates of every question, with a verb table that has not seen its set."""
     rows: dict[str, list[Row]] = {}
 
-    def without(source: str) -> ranker.Verbs:
-        return ranker.Verbs(known._replace(verbs=verb_counts(pairs, (source,))))
+    def without(source: str) -> Verbs:
+        return Verbs(known._replace(verbs=verb_counts(pairs, (source,))))
 
     for name in SETS:
         own_verbs = without(OWN_PAIRS.get(name, ""))
@@ -198,7 +199,7 @@ def collect(
         with filled(catalogue, board_file(folder, f"train-{name}")) as board:
             rows[name] = [candidates(board, each, own_verbs) for each in asked]
         print(name, len(rows[name]), flush=True)
-    all_verbs = ranker.Verbs(known)
+    all_verbs = Verbs(known)
     with look_alike_board(data, folder) as board:
         called = names(board)
         for named in (False, True):
@@ -211,7 +212,7 @@ def collect(
 
 
 def candidates(
-    board: Pegboard, question: Question, verbs: ranker.Verbs, filters: Filters = EVERYTHING
+    board: Pegboard, question: Question, verbs: Verbs, filters: Filters = EVERYTHING
 ) -> Row:
     query = parse(question.text)
     found = gather(board.store, board.embedder, query, Mode.HYBRID, filters, CANDIDATES)
@@ -230,7 +231,7 @@ def _name(item_id: str, question: Question) -> str:
 
 
 def look_alike(
-    board: Pegboard, called: dict[str, str], asked: Asked, verbs: ranker.Verbs, own_service: bool
+    board: Pegboard, called: dict[str, str], asked: Asked, verbs: Verbs, own_service: bool
 ) -> Row:
     query = EvalQuery(asked.id, asked.query, asked.gold)
     question = Question(asked.query, query, asked.service)
@@ -326,7 +327,7 @@ def _nodes(root: dict[str, object]) -> list[list[float]]:
     return nodes
 
 
-def write(known: ranker.Tables, trees: object) -> None:
+def write(known: Tables, trees: object) -> None:
     data = {"features": ranker.FEATURES, "depth": DEPTH, **known._asdict(), "trees": trees}
     ranker.FILE.write_text(json.dumps(data, separators=(",", ":")) + "\n", "utf-8")
     print(f"{ranker.FILE.name}: {ranker.FILE.stat().st_size:,} bytes")

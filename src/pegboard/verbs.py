@@ -214,7 +214,7 @@ def requested_verb(said: Sequence[str]) -> str:
 
 
 def _phrase(verb: str, behind: Sequence[str]) -> str:
-    """Return the meaning of a verb with its particle: `remove` for "take the label off the card"."""
+    """Return the meaning of a verb with its particle: `remove` for "take the label off"."""
     if behind and (found := _ADJACENT.get((verb, behind[0]))):
         return found
     particles = _PARTICLES.get(verb, {})

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from pegboard.search.ranker import (
     FEATURES,
-    HINTS,
     Card,
     Question,
     Signals,
@@ -12,6 +11,7 @@ from pegboard.search.ranker import (
     is_same_request,
     with_compounds,
 )
+from pegboard.search.verb_fit import HINTS
 from pegboard.text import stems
 from pegboard.verbs import verb_form
 
