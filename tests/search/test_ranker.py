@@ -146,6 +146,12 @@ def test_everyday_words_stand_for_the_verbs_that_tools_are_named_by(text, right,
         ("please look up an invoice", "lookup"),
         ("turn off the light", "disable"),
         ("a new webhook", "create"),
+        ("take this old label off the card", "remove"),
+        ("put a label on the card", "add"),
+        ("bring the archived channel back", "restore"),
+        ("turn the light on", "enable"),
+        ("turn the page on the screen", "turn"),
+        ("take a picture", "take"),
         ("the weather", ""),
     ],
 )
@@ -160,6 +166,64 @@ def test_my_things_are_those_of_the_authenticated_user():
     assert first > second
     first, second = values("list the public repos", own, public)
     assert first < second
+
+
+def test_who_asks_to_do_something_means_it_for_the_caller():
+    own = make_item("x_1", description="", title="Star a repository for the authenticated user")
+    other = make_item("x_2", description="", title="Star a repository for an organization")
+    first, second = values("star a repository", own, other)
+    assert first > second
+    assert "not asked for" not in " ".join(
+        explained("star a repository", own.name, title=own.title)
+    )
+
+
+def test_my_things_come_before_the_things_of_all():
+    own = make_item("x_1", description="", title="List organizations for the authenticated user")
+    every = make_item("x_2", description="", title="List organizations")
+    first, second = values("list my organizations", own, every)
+    assert first > second
+
+
+def test_a_compound_is_another_thing_and_no_abbreviation():
+    first, second = values(
+        "list invoices", make_item("listInvoices"), make_item("listInvoiceitems")
+    )
+    assert first > second
+    assert "name covers 'list'" in explained("list invoices", "listInvoiceitems")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("list repos", "list_repositories"), ("show the organization", "get_org")],
+)
+def test_an_abbreviation_is_no_compound(text, name):
+    assert "name or title says the same as the question" in explained(text, name)
+
+
+def test_the_verb_at_the_end_of_a_path_is_its_action():
+    cancel = make_item("PostPayoutsPayoutCancel", endpoint="POST /payouts/{payout}/cancel")
+    create = make_item("PostPayouts", endpoint="POST /payouts")
+    first, second = values("create a payout", create, cancel)
+    assert first > second
+    first, second = values("cancel a payout", create, cancel)
+    assert first < second
+
+
+def test_one_and_all_choose_between_an_item_about_one_and_an_item_about_many():
+    one = make_item("deletePod", endpoint="DELETE /pods/{name}")
+    many = make_item("deleteCollectionPod", endpoint="DELETE /pods")
+    first, second = values("delete all pods", one, many)
+    assert first < second
+    first, second = values("delete one single pod", one, many)
+    assert first > second
+
+
+def test_a_rare_verb_fits_itself():
+    first, second = values(
+        "defragment the disk", make_item("defragment_disk"), make_item("get_disk")
+    )
+    assert first > second
 
 
 def test_a_misspelled_word_counts_as_the_word_it_was_read_as():

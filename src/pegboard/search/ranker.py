@@ -326,10 +326,11 @@ class Question:
         """Whether an item's stems, without those of its verbs, are the subject of the question."""
         bits = 0
         for stem in held:
-            if stem not in without:
-                bits |= self.matches[stem]
-                if not self.matches[stem]:
-                    return False
+            if stem in without:
+                continue
+            if not self.matches[stem] and not (self.many and stem in _MANY_STEMS):
+                return False
+            bits |= self.matches[stem]
         return bool(bits) and (bits | bits >> len(self.stems)) & self.equal == self.subject
 
     def _weight(self, held: Sequence[str]) -> float:
@@ -415,7 +416,7 @@ def is_same_request(question: Question, card: Card) -> bool:
     repositories for the authenticated user".
     """
     action = question.actions[card.acts]
-    if action.verb <= 0:
+    if action.verb <= 0 or action.number * question.number < 0:
         return False
     own = card.mine if card.mine is not None and question.by_caller else card
     return any(question.is_asked_by(held, action.verb_stems) for held in (own.name, own.title))
