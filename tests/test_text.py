@@ -714,7 +714,7 @@ def test_a_card_has_what_reranking_compares():
         "open a ticket twice",
         "create issue open tickets",
         "create open",
-        "create one",
+        "create|issue one",
         "issu",
         "opentickets",
     ]
@@ -737,6 +737,7 @@ def test_a_card_has_what_reranking_compares():
         ("POST /letters/{id}:cancel", "cancel one"),
         ("POST /createLetter", "create"),
         ("POST /report", "create one"),
+        ("POST /reports", "create|report one"),
         ("POST /report-runs", "create one"),
         ("GET /letters.list", "list many"),
         ("GET /letters/search", "search many"),

@@ -14,7 +14,7 @@ import Stemmer
 from pegboard.formats.markdown import BETWEEN, cut, headings
 from pegboard.model.content import Json
 from pegboard.model.items import DEFAULT_NAMESPACE, Item, Kind
-from pegboard.verbs import READING, is_verb, leading_verb, named_verb, word_set
+from pegboard.verbs import READING, is_verb, leading_verb, named_verb, third_person, word_set
 
 TEXT_VERSION = 5
 """Raised whenever the terms or the embedded text of an unchanged item would change."""
@@ -269,8 +269,9 @@ def _effect(item: Item) -> str:
     """Return the action of an HTTP endpoint and whether it is about one thing or many.
 
     `GET /users` is `list many`, `GET /users/{id}` is `get one`, `POST /users/{id}/invite` is
-    `invite one`. A tool of an MCP server is `read-only` or `destructive` if the server says so.
-    Empty for other items.
+    `invite one`, and `POST /refunds` is `create|refund one`: to create a refund is to refund. A
+    tool of an MCP server is `read-only` or `destructive` if the server says so. Empty for other
+    items.
     """
     method, _, path = item.endpoint.partition(" ")
     if action := _path_action(method.lower(), path):
@@ -282,7 +283,8 @@ def _effect(item: Item) -> str:
             many = last.endswith("s") and not one
             return "list many" if many else "get one" if one else "get"
         case "post":
-            return "update one" if one else "create one"
+            verb = third_person(last)
+            return "update one" if one else f"create|{verb} one" if verb else "create one"
         case "put" | "patch":
             return "update one"
         case "delete":

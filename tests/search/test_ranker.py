@@ -219,6 +219,29 @@ def test_one_and_all_choose_between_an_item_about_one_and_an_item_about_many():
     assert first > second
 
 
+def test_to_create_a_refund_is_to_refund():
+    create = make_item("PostRefunds", title="Create a refund", endpoint="POST /refunds")
+    cancel = make_item(
+        "CancelRefund", title="Cancel a refund", endpoint="POST /refunds/{id}/cancel"
+    )
+    first, second = values("refund the money", create, cancel)
+    assert first > second
+
+
+@pytest.mark.parametrize(
+    ("text", "several"),
+    [
+        ("show the variables of a project", True),
+        ("list app connectors and their status", True),
+        ("show the status of a project", False),
+        ("get the address of a shop", False),
+        ("", False),
+    ],
+)
+def test_a_plural_asks_for_several_things(text, several):
+    assert ranker.asks_for_several(text.split()) is several
+
+
 def test_a_rare_verb_fits_itself():
     first, second = values(
         "defragment the disk", make_item("defragment_disk"), make_item("get_disk")
@@ -297,7 +320,7 @@ def test_an_explanation_says_whose_things_an_item_is_about():
 def test_an_explanation_says_how_many_things_an_item_is_about():
     assert "is about many" in explained("list all repos", "list_repos")
     one = explained("list all repos", "get_repo", endpoint="GET /repos/{repo}")
-    assert "is about one, not about all" in one
+    assert "is about one, not about many" in one
 
 
 @given(text=st.text(max_size=80), name=st.text(min_size=1, max_size=30))

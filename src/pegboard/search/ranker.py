@@ -59,6 +59,14 @@ _READING = word_set("get list search check")
 """Classes of verbs that ask for information. Whoever asks for it can mean the thing of others."""
 _MANY = word_set("all every each list whole everything any entire")
 _ONE = word_set("single one specific particular")
+_BEHIND_THINGS = word_set(
+    "about and are as at behind by for from i in into is of on or that to was were which who with"
+)
+"""Words behind the first thing of a request."""
+_SINGULAR = word_set(
+    "address analytics contents details does has metrics news properties settings statistics stats"
+)
+"""Words that end like a plural."""
 _MANY_STEMS = frozenset(["all", "batch", "bulk", "collect", "list", "mani", "multipl"])
 """Stems by which names and titles say that they are about many things."""
 
@@ -239,6 +247,17 @@ def shipped_verbs() -> Verbs:
     return Verbs(tables())
 
 
+def asks_for_several(said: Sequence[str]) -> bool:
+    """Whether the first thing of a request is in the plural: "show the variables of a project"."""
+    place = next((place for place, word in enumerate(said) if verb_form(word)), -1)
+    thing = ""
+    for word in said[place + 1 :]:
+        if word in _BEHIND_THINGS:
+            break
+        thing = word
+    return thing.endswith("s") and not thing.endswith(("ss", "us", "is")) and thing not in _SINGULAR
+
+
 class Question:
     """The part of a query that all its candidates are compared with."""
 
@@ -283,7 +302,12 @@ class Question:
         self.by_caller = self.own or not reads
         """Whether the caller is meant if nobody is named: "star a repository"."""
         self.many = self.verb == "list" or not _MANY.isdisjoint(said)
-        self.number = 1 if self.many else -1 if not _ONE.isdisjoint(said) else 0
+        self.number = 0
+        """1 if the question is about several things, -1 if about one, 0 if it does not say."""
+        if self.many or (reads and self.verb and asks_for_several(said)):
+            self.number = 1
+        elif not _ONE.isdisjoint(said):
+            self.number = -1
         self.joined = {
             joined[0]: (first[0], second[0])
             for a, b in pairwise(said)

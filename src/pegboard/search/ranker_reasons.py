@@ -11,7 +11,7 @@ from pegboard.search.ranker import (
     is_same_request,
     with_compounds,
 )
-from pegboard.search.verb_fit import HINTS
+from pegboard.search.verb_fit import HINTS, telling_verbs
 from pegboard.text import stems
 from pegboard.verbs import verb_form
 
@@ -39,7 +39,9 @@ def explain(question: Question, card: Card) -> tuple[str, ...]:
     if row["own"]:
         found.append("is for the caller's own" + ("" if row["own"] > 0 else ", not asked for"))
     if row["number"]:
-        found.append("is about many" if row["number"] > 0 else "is about one, not about all")
+        one, many = "about one", "about many"
+        asked, other = (many, one) if question.number > 0 else (one, many)
+        found.append(f"is {asked}" if row["number"] > 0 else f"is {other}, not {asked}")
     return tuple(found)
 
 
@@ -69,7 +71,8 @@ def _covering(question: Question, card: Card) -> Iterator[str]:
 def _fitting(question: Question, card: Card) -> Iterator[str]:
     """Name the actions of an item that fit that of the question, and those that do not."""
     effect = card.acts[1].split()[:1]
-    for action in dict.fromkeys((*card.acts[0].split(), *effect)):
+    actions = [each for action in effect for each in action.split("|")]
+    for action in dict.fromkeys((*telling_verbs(card.acts), *actions)):
         fit = max(question.fits[each] for each in HINTS.get(action, (action,)))
         wanted = "" if action == question.verb else f" {question.verb}"
         if abs(fit) >= TOLD_FIT:

@@ -134,17 +134,25 @@ class Actions(dict[tuple[str, str], Action]):
 
     def __missing__(self, acts: tuple[str, str]) -> Action:
         action, _, number = acts[1].strip().partition(" ")
-        named = verbs = acts[0].split()
-        if action and action not in HINTS:
-            verbs = [verb for verb in named if verb not in METHODS] or [action]
-        fits = [self.fits[verb] for verb in verbs]
-        method = max(self.fits[each] for each in HINTS.get(action, (action,)))
+        verbs = acts[0].split()
+        ways = HINTS.get(action) or tuple(action.split("|"))
+        method = max(self.fits[way] for way in ways)
+        fits = [method if verb in ways else self.fits[verb] for verb in telling_verbs(acts)]
+        fits = fits or [method]
         many = not _MANY_VERBS.isdisjoint(verbs)
         found = self[acts] = Action(
-            max(fits, default=0.0),
+            max(fits),
             method,
-            min(method, *fits) if fits else min(method, 0.0),
+            min(method, *fits),
             _NUMBERS.get(number, 0) if action and action not in HINTS else int(many),
-            frozenset(stem for verb in named for stem in stems(verb)),
+            frozenset(stem for verb in verbs for stem in stems(verb)),
         )
         return found
+
+
+def telling_verbs(acts: tuple[str, str]) -> list[str]:
+    """Return the verbs of an item, without the HTTP methods that operations are named by."""
+    verbs, action = acts[0].split(), acts[1].strip().partition(" ")[0]
+    if not action or action in HINTS:
+        return verbs
+    return [verb for verb in verbs if verb not in METHODS]
