@@ -154,6 +154,8 @@ bench: $(VENV)/bench ## measure quality and speed; DATA=folder with retrieval/, 
 	$(MAKE) models-bench && $(BIN)/python benchmarks/other_models.py --data $(DATA) --keep $(KEEP)
 	$(BIN)/python benchmarks/several.py
 	$(BIN)/python benchmarks/lookalikes.py --data $(DATA) --keep $(KEEP)
+	$(BIN)/python benchmarks/services.py --data $(DATA) --keep $(KEEP)
+	$(BIN)/python benchmarks/ranker_cost.py --data $(DATA) --keep $(KEEP)
 	$(BIN)/python benchmarks/scores.py --data $(DATA) --keep $(KEEP)
 	$(BIN)/python benchmarks/typing_errors.py --data $(DATA) --keep $(KEEP)
 	$(BIN)/python benchmarks/scripts.py

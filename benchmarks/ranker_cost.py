@@ -26,6 +26,7 @@ from report import at_most, options, quantile, save
 DEPTH = 30
 """Candidates of each retriever, as in a search with default settings."""
 MOST_OF_EMBEDDING = 1.0
+MOST_MILLISECONDS = 1.0
 
 
 def main() -> None:
@@ -38,6 +39,7 @@ def main() -> None:
     candidates = statistics.median(milliseconds.pop("candidates")) / 1000
     embedding = statistics.median(milliseconds["embedding"])
     first = statistics.median(milliseconds["first"])
+    again = statistics.median(milliseconds["again"])
     save(
         args,
         "ranker_cost",
@@ -45,7 +47,8 @@ def main() -> None:
             "checks": {
                 "reranking as a ratio to embedding the query": at_most(
                     first / embedding, MOST_OF_EMBEDDING
-                )
+                ),
+                "reranking in a running process, milliseconds": at_most(again, MOST_MILLISECONDS),
             },
             "questions": len(found),
             "candidates, median": candidates,

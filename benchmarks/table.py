@@ -142,6 +142,22 @@ def lookalikes(result: Result) -> list[str]:
     return [*table(["share of right first hits", *kinds], rows), "", *checks(result)]
 
 
+def services(result: Result) -> list[str]:
+    figures = ("first", "among five", "ndcg@10")
+    ways = ("service not named", "service named")
+    rows = [
+        [kind, *(f"{result[way][kind][name]:.3f}" for way in ways for name in figures)]
+        for kind in result[ways[0]]
+    ]
+    head = [f"{figure}, {way}" for way in ways for figure in ("first hit", "in five", "nDCG@10")]
+    return [*table(["questions", *head], rows), "", *checks(result)]
+
+
+def ranker_cost(result: Result) -> list[str]:
+    rows = [[name, *three(row, ("median", "p95"))] for name, row in result["milliseconds"].items()]
+    return [*table(["milliseconds", "median", "p95"], rows), "", *checks(result)]
+
+
 def scores(result: Result) -> list[str]:
     figures = ("right", "score", "error", "error of a perfect score")
     sets = [[name, *three(row, figures)] for name, row in result["sets"].items()]
@@ -575,6 +591,8 @@ TABLES: dict[str, Callable[[Result], list[str]]] = {
     "no_tool": no_tool,
     "other_models": other_models,
     "lookalikes": lookalikes,
+    "services": services,
+    "ranker_cost": ranker_cost,
     "scores": scores,
     "several": several,
     "typing_errors": typing_errors,

@@ -41,5 +41,6 @@ hits = st.builds(
     score=st.floats(0, 1),
     like_it=st.lists(st.just(ItemId("a:b:c")), max_size=3).map(tuple),
     kind=st.sampled_from(Kind),
+    title=st.sampled_from(["", "Send a mail\nsend (0.99)", "Mail, " * 60]) | clean_text,
     passage=st.sampled_from(["", "Pay: The allowance is 350 euros."]) | clean_text,
 )

@@ -717,6 +717,7 @@ def test_a_card_has_what_reranking_compares():
         "create|issue one",
         "issu",
         "opentickets",
+        "issue tickets issues",
     ]
 
 

@@ -4,8 +4,9 @@
 
 Needs the packages of training/requirements.txt at build time only. The labelled questions come
 from DATA/retrieval (seven sets), DATA/train/pairs.jsonl.gz (eight sources as catalogues of their
-own) and benchmarks/sets/lookalikes. With `--judge` nothing is written: each set is ranked by a
-ranker that was trained without it, and the gain over the fused value is printed.
+own), benchmarks/sets/lookalikes and benchmarks/sets/services (all groups but the held-out one).
+With `--judge` nothing is written: each set is ranked by a ranker that was trained without it, and
+the gain over the fused value is printed.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import math
 import random
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,8 +26,9 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "src")]
 
+import services  # noqa: E402
 from boards import SETS, board_file, filled, folder_for  # noqa: E402
-from lookalikes import KINDS, Asked, asked_questions, look_alike_board, names  # noqa: E402
+from lookalikes import KINDS, asked_questions, look_alike_board, names  # noqa: E402
 from pegboard import Pegboard  # noqa: E402
 from pegboard.board.find.gathering import gather  # noqa: E402
 from pegboard.board.measure.evaluating import (  # noqa: E402
@@ -41,9 +43,7 @@ from pegboard.model.items import Filters, Mode  # noqa: E402
 from pegboard.search import ranker  # noqa: E402
 from pegboard.search.fusion import FusionSettings, fuse  # noqa: E402
 from pegboard.search.query import parse  # noqa: E402
-from pegboard.search.verb_fit import Tables, Verbs  # noqa: E402
-from pegboard.text import stems, words  # noqa: E402
-from pegboard.verbs import leading_verb, named_verb, requested_verb  # noqa: E402
+from pegboard.text import stems  # noqa: E402
 
 SEED = 1
 TREES, LEAVES, DEPTH, RATE = 120, 12, 5, 0.06
@@ -53,22 +53,6 @@ CANDIDATES = 50
 EVERYTHING = Filters()
 WEIGHED = 4_000
 """Commonest stems whose weight is kept; all others are equally rare."""
-SYNONYMS = {
-    "create": "add create insert make open register",
-    "get": "describe display fetch get give lookup obtain read retrieve see show tell view",
-    "list": "browse enumerate list",
-    "search": "discover explore find locate query search",
-    "delete": "cancel clear delete destroy drop erase purge remove trash wipe",
-    "update": "adjust alter change configure edit modify patch rename replace set update",
-    "send": "deliver email forward mail message post send share submit",
-    "run": "call execute invoke launch perform run start trigger",
-    "stop": "abort end halt kill quit stop terminate",
-    "calculate": "calculate compute count determine estimate evaluate measure",
-    "convert": "convert transform translate",
-    "check": "check confirm test validate verify",
-}
-"""Verbs that people use for one another. Where one is rare, all of them count."""
-CLASSES = {word: name for name, text in SYNONYMS.items() for word in text.split()}
 CORPORA = {"openapi": 0.5, "mcp": 1.0, "google": 1.0}
 SOURCES = {
     "tldr": 1500,
@@ -81,9 +65,10 @@ SOURCES = {
     "gh": 129,
 }
 """Sources of training pairs, and the questions of each that are asked at most."""
-WITHOUT_VERBS = ("tldr", "clinc150", "metatool-dev", "apibench-train")
-"""Sources whose tools are not named by verbs."""
-OWN_PAIRS = {"aws": "aws-dev", "bfcl": "bfcl-dev", "sealtools": "sealtools-dev"}
+WITHOUT_VERBS, THEIR_WEIGHT = ("tldr", "clinc150", "apibench-train"), 3.0
+"""Sources whose tools are not named by verbs, and their weight: the others are the majority."""
+TRAINED = (*(group for group in services.GROUPS if group != services.HELD_OUT), "documents")
+"""Groups of services whose questions are trained on."""
 LOOK_GROUPS = (
     ("github", "trello"),
     ("stripe", "slack"),
@@ -113,21 +98,34 @@ class Row(NamedTuple):
         return [2 if each in gold else int(each in same) for each in self.ids]
 
 
+class Pair(NamedTuple):
+    """nDCG@10 and whether the first hit is right, by the fused value and by the ranker."""
+
+    id: str
+    fused: tuple[float, float]
+    ranked: tuple[float, float]
+
+
+class Weighted(NamedTuple):
+    """A question to train on."""
+
+    row: Row
+    weight: float
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--keep", type=Path, help="folder where boards are kept")
     parser.add_argument("--judge", action="store_true", help="leave one set out at a time")
     args = parser.parse_args()
-    pairs = list(read_pairs(args.data / "train" / "pairs.jsonl.gz"))
-    weights, rare = stem_weights(args.data / "scale")
-    known = Tables(weights, rare, verb_counts(pairs, ()), CLASSES)
+    known = stem_weights(args.data / "scale")
     with folder_for(args.keep) as folder:
-        rows = collect(args.data, folder, pairs, known)
+        rows = collect(args.data, folder, known)
     if args.judge:
         judge(rows)
         return
-    write(known, exported(fit([row for some in rows.values() for row in sampled(some)])))
+    write(known, exported(fit(chosen(rows))))
 
 
 # Tables
@@ -138,7 +136,7 @@ def read_pairs(path: Path) -> Iterator[dict[str, str]]:
         yield from map(json.loads, file)
 
 
-def stem_weights(folder: Path) -> tuple[dict[str, float], float]:
+def stem_weights(folder: Path) -> ranker.StemWeights:
     """The inverse document frequency of common stems over three corpora of tools."""
     counts: Counter[str] = Counter()
     total = 0.0
@@ -151,75 +149,76 @@ def stem_weights(folder: Path) -> tuple[dict[str, float], float]:
     common = sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:WEIGHED]
     least = common[-1][1]
     weights = {stem: round(math.log(1 + total / (count + 0.5)), 2) for stem, count in common}
-    return weights, round(math.log(1 + total / (least / 2 + 0.5)), 2)
-
-
-def verb_counts(
-    pairs: Iterable[dict[str, str]], without: Sequence[str]
-) -> dict[str, dict[str, int]]:
-    """How often a request's verb leads to a tool's verb."""
-    found: dict[str, Counter[str]] = defaultdict(Counter)
-    for pair in pairs:
-        if pair["source"] in WITHOUT_VERBS or pair["source"] in without:
-            continue
-        verb = requested_verb(words(pair["query"]))
-        named = named_verb(words(pair["name"])), leading_verb(words(pair["description"][:80]))
-        for other in dict.fromkeys(filter(None, named)) if verb else ():
-            found[verb][other] += 1
-    return {verb: dict(sorted(found[verb].items())) for verb in sorted(found)}
+    return ranker.StemWeights(weights, round(math.log(1 + total / (least / 2 + 0.5)), 2))
 
 
 # Questions and their candidates
 
 
-def collect(
-    data: Path,
-    folder: Path,
-    pairs: Sequence[dict[str, str]],
-    known: Tables,
-) -> dict[str, list[Row]]:
-    """The candidates of every question, with a verb table that has not seen its set."""
+def collect(data: Path, folder: Path, known: ranker.StemWeights) -> dict[str, list[Row]]:
+    """The candidates of every question."""
     rows: dict[str, list[Row]] = {}
-
-    def without(source: str) -> Verbs:
-        return Verbs(known._replace(verbs=verb_counts(pairs, (source,))))
-
     for name in SETS:
-        own_verbs = without(OWN_PAIRS.get(name, ""))
         source = data / "retrieval" / name
         with filled(find_catalogue(source), board_file(folder, name)) as board:
             asked = [Question(each.text, each) for each in read_queries(source / "queries.jsonl")]
-            rows[name] = [candidates(board, each, own_verbs) for each in asked]
+            rows[name] = [candidates(board, each, known) for each in asked]
         print(name, len(rows[name]), flush=True)
+    pairs = list(read_pairs(data / "train" / "pairs.jsonl.gz"))
     for name, most in SOURCES.items():
-        own_verbs = without(name)
         own = [pair for pair in pairs if pair["source"] == name and pair["kind"] == "task"]
         catalogue = folder / f"train-{name}.jsonl"
         asked = write_catalogue(own, catalogue, most)
         with filled(catalogue, board_file(folder, f"train-{name}")) as board:
-            rows[name] = [candidates(board, each, own_verbs) for each in asked]
+            rows[name] = [candidates(board, each, known) for each in asked]
         print(name, len(rows[name]), flush=True)
-    all_verbs = Verbs(known)
     with look_alike_board(data, folder) as board:
-        called = names(board)
-        for named in (False, True):
-            label = "look-alikes, own service" if named else "look-alikes, all services"
-            rows[label] = [
-                look_alike(board, called, each, all_verbs, named) for each in asked_questions()
+        asked = [
+            Question(each.query, EvalQuery(each.id, each.query, each.gold), each.service)
+            for each in asked_questions()
+        ]
+        rows |= on_all_and_own("look-alikes", board, names(board), asked, known)
+    for group in TRAINED:
+        with services.service_board(data, folder, group) as board:
+            asked = [
+                Question(row["query"], services.eval_query(row), row["service"])
+                for row in services.questions(group)
             ]
-            print(label, len(rows[label]), flush=True)
+            rows |= on_all_and_own(f"services {group}", board, services.names(board), asked, known)
     return rows
 
 
+def on_all_and_own(
+    name: str,
+    board: Pegboard,
+    called: dict[str, str],
+    asked: Sequence[Question],
+    known: ranker.StemWeights,
+) -> dict[str, list[Row]]:
+    """The candidates on a whole board, and among the tools of the service that is meant."""
+    found: dict[str, list[Row]] = {f"{name}, all services": [], f"{name}, own service": []}
+    for each in asked:
+        for rows, filters in zip(
+            found.values(), (EVERYTHING, Filters(sources=(each.service,))), strict=True
+        ):
+            row = candidates(board, each, known, filters)
+            rows.append(row._replace(ids=[called[item_id] for item_id in row.ids]))
+    print(name, len(asked), flush=True)
+    return found
+
+
 def candidates(
-    board: Pegboard, question: Question, verbs: Verbs, filters: Filters = EVERYTHING
+    board: Pegboard,
+    question: Question,
+    known: ranker.StemWeights,
+    filters: Filters = EVERYTHING,
 ) -> Row:
     query = parse(question.text)
     found = gather(board.store, board.embedder, query, Mode.HYBRID, filters, CANDIDATES)
     scored = fuse(found.evidence, FusionSettings())
     cards = board.store.index.cards([each.candidate.key for each in scored])
     rows = ranker.features(
-        ranker.Question(query, verbs, found.read_as),
+        ranker.Question(query, found.read_as, known),
         [ranker.parse_card(cards[each.candidate.key]) for each in scored],
         [ranker.Signals(each.meaning, each.words, each.fused) for each in scored],
     )
@@ -228,16 +227,6 @@ def candidates(
 
 def _name(item_id: str, question: Question) -> str:
     return item_id if question.service else name_of(item_id, question.query)
-
-
-def look_alike(
-    board: Pegboard, called: dict[str, str], asked: Asked, verbs: Verbs, own_service: bool
-) -> Row:
-    query = EvalQuery(asked.id, asked.query, asked.gold)
-    question = Question(asked.query, query, asked.service)
-    filters = Filters(sources=(asked.service,)) if own_service else Filters()
-    found = candidates(board, question, verbs, filters)
-    return found._replace(ids=[called[each] for each in found.ids])
 
 
 def write_catalogue(pairs: Sequence[dict[str, str]], catalogue: Path, most: int) -> list[Question]:
@@ -264,6 +253,15 @@ def write_catalogue(pairs: Sequence[dict[str, str]], catalogue: Path, most: int)
 # Trees
 
 
+def chosen(rows: dict[str, list[Row]]) -> list[Weighted]:
+    """The questions to train on, with their weights."""
+    return [
+        Weighted(row, THEIR_WEIGHT if name in WITHOUT_VERBS else 1.0)
+        for name, some in rows.items()
+        for row in sampled(some)
+    ]
+
+
 def sampled(rows: Sequence[Row]) -> list[Row]:
     served = [row for row in rows if any(row.labels)]
     if len(served) > MOST_QUERIES:
@@ -271,13 +269,15 @@ def sampled(rows: Sequence[Row]) -> list[Row]:
     return served
 
 
-def fit(rows: Sequence[Row]) -> lightgbm.Booster:
+def fit(weighted: Sequence[Weighted]) -> lightgbm.Booster:
+    rows = [each.row for each in weighted]
     table = np.array([line for row in rows for line in row.features], dtype=np.float32)
     fused = table[:, ranker.FEATURES.index("fused")].astype(np.float64)
     found = lightgbm.Dataset(
         table,
         label=[label for row in rows for label in row.labels],
         group=[len(row.features) for row in rows],
+        weight=[each.weight for each in weighted for _ in each.row.features],
         init_score=ranker.SCALE * fused,
     )
     settings = {
@@ -327,7 +327,7 @@ def _nodes(root: dict[str, object]) -> list[list[float]]:
     return nodes
 
 
-def write(known: Tables, trees: object) -> None:
+def write(known: ranker.StemWeights, trees: object) -> None:
     data = {"features": ranker.FEATURES, "depth": DEPTH, **known._asdict(), "trees": trees}
     ranker.FILE.write_text(json.dumps(data, separators=(",", ":")) + "\n", "utf-8")
     print(f"{ranker.FILE.name}: {ranker.FILE.stat().st_size:,} bytes")
@@ -337,39 +337,54 @@ def write(known: Tables, trees: object) -> None:
 
 
 def judge(rows: dict[str, list[Row]]) -> None:
-    """Rank each set by a ranker that has not seen it."""
-    looks = [name for name in rows if name.startswith("look")]
+    """Rank each set, and each group of services, by a ranker that has not seen it."""
     for name in SETS:
-        others = [row for other, some in rows.items() if other != name for row in sampled(some)]
-        report(name, rows[name], fit(others))
-    judged: dict[str, list[tuple[Row, lightgbm.Booster]]] = {name: [] for name in looks}
-    for group in LOOK_GROUPS:
-        others = [
-            row
-            for some in rows.values()
-            for row in sampled([r for r in some if r.question.service not in group])
-        ]
-        booster = fit(others)
+        others = {other: some for other, some in rows.items() if other != name}
+        show(name, rows[name], fit(chosen(others)))
+    for group in TRAINED:
+        own = [name for name in rows if name.startswith(f"services {group},")]
+        others = {name: some for name, some in rows.items() if name not in own}
+        booster = fit(chosen(others))
+        for name in own:
+            show(name, rows[name], booster, any_gold=True)
+    looks = [name for name in rows if name.startswith("look")]
+    judged: dict[str, list[Pair]] = {name: [] for name in looks}
+    for left_out in LOOK_GROUPS:
+        others = {
+            name: [row for row in some if row.question.service not in left_out]
+            for name, some in rows.items()
+        }
+        booster = fit(chosen(others))
         for name in looks:
-            own = [row for row in rows[name] if row.question.service in group]
-            judged[name] += [(row, booster) for row in own]
+            own_rows = [row for row in rows[name] if row.question.service in left_out]
+            judged[name] += compared(own_rows, booster, any_gold=True)
     for name, pairs in judged.items():
         for kind in KINDS:
-            own = [pair for pair in pairs if f"-{kind}-" in pair[0].question.query.id]
-            before = [measured(row, None, any_gold=True) for row, _ in own]
-            after = [measured(row, booster, any_gold=True) for row, booster in own]
-            show(f"{name}, {kind}", before, after)
+            print_means(f"{name}, {kind}", [each for each in pairs if f"-{kind}-" in each.id])
 
 
-def report(name: str, rows: Sequence[Row], booster: lightgbm.Booster) -> None:
-    show(name, [measured(row, None) for row in rows], [measured(row, booster) for row in rows])
+def show(
+    name: str, rows: Sequence[Row], booster: lightgbm.Booster, *, any_gold: bool = False
+) -> None:
+    print_means(name, compared(rows, booster, any_gold=any_gold))
 
 
-def show(name: str, before: list[tuple[float, float]], after: list[tuple[float, float]]) -> None:
+def compared(rows: Sequence[Row], booster: lightgbm.Booster, *, any_gold: bool) -> list[Pair]:
+    return [
+        Pair(
+            row.question.query.id,
+            measured(row, None, any_gold=any_gold),
+            measured(row, booster, any_gold=any_gold),
+        )
+        for row in rows
+    ]
+
+
+def print_means(name: str, pairs: Sequence[Pair]) -> None:
     values = [
-        sum(each[place] for each in some) / len(some)
+        sum(some[place] for some in column) / len(column)
         for place in (0, 1)
-        for some in (before, after)
+        for column in ([each.fused for each in pairs], [each.ranked for each in pairs])
     ]
     print(
         f"{name:40} nDCG@10 {values[0]:.4f} -> {values[1]:.4f}"

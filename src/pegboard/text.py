@@ -4,7 +4,7 @@ import hashlib
 import re
 import threading
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
@@ -14,7 +14,18 @@ import Stemmer
 from pegboard.formats.markdown import BETWEEN, cut, headings
 from pegboard.model.content import Json
 from pegboard.model.items import DEFAULT_NAMESPACE, Item, Kind
-from pegboard.verbs import READING, is_verb, leading_verb, named_verb, third_person, word_set
+from pegboard.verbs import (
+    BEHIND_THINGS,
+    NO_THINGS,
+    NOUNS,
+    READING,
+    VERBS,
+    is_verb,
+    leading_verb,
+    named_verb,
+    third_person,
+    word_set,
+)
 
 TEXT_VERSION = 5
 """Raised whenever the terms or the embedded text of an unchanged item would change."""
@@ -257,8 +268,33 @@ def card(item: Item) -> str:
             _effect(item),
             _distinct(stems(" ".join(_fixed_segments(item.endpoint))), CARD_TERMS),
             name_key(heading),
+            " ".join(_heads(called, said, item.endpoint)),
         )
     )
+
+
+def _heads(called: list[str], said: list[str], endpoint: str) -> Iterator[str]:
+    """Yield what the name, the title and the path are about, each if it is known."""
+    segments = _fixed_segments(endpoint)
+    spelled = words(segments[-1]) if segments else []
+    for parts in (called, said if leading_verb(said) else [], spelled):
+        if found := head(parts):
+            yield found
+
+
+def head(parts: Sequence[str]) -> str:
+    """Return the head of the first noun phrase: `comment` of `create issue comment on a file`.
+
+    Empty if there is none.
+    """
+    found = ""
+    for place, word in enumerate(parts):
+        if word in BEHIND_THINGS and found:
+            break
+        is_verb_here = word in VERBS and (word not in NOUNS or not place)
+        if word.isalpha() and len(word) > 1 and not is_verb_here and word not in NO_THINGS:
+            found = word
+    return found
 
 
 def _distinct(found: list[str], limit: int) -> str:
@@ -309,8 +345,8 @@ def _path_action(method: str, path: str) -> str:
         return f"{verb} many"
     if before.endswith("}"):
         return f"{verb} one"
-    is_call = separator != "/" or (more and not last.endswith("s"))
-    return verb if is_call else ""
+    is_noun = verb in NOUNS and (not more or last.endswith("s"))
+    return verb if separator != "/" or not is_noun else ""
 
 
 def _hinted(item: Item) -> str:

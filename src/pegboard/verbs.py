@@ -25,9 +25,9 @@ VERBS = word_set(
     draft drain draw drop dump duplicate edit email embed emit enable encode encrypt end
     enforce enhance enlarge enqueue enrich enrol enroll ensure enter erase establish estimate
     evaluate examine exchange execute expand explain explore export extend extract fade fail
-    favorite feed fetch fill filter finalize find finish fit fix flag flatten flip flush fold
+    favorite feed fetch file fill filter finalize find finish fit fix flag flatten flip flush fold
     follow force forecast forget fork format forward freeze fulfil fulfill gather generate
-    geocode get give go grant grep group guess hash hide highlight identify ignore implement
+    geocode get give go grant grep group guess hand hash hide highlight identify ignore implement
     import improve increase index infer inform ingest initialise initialize initiate insert
     inspect install instantiate instruct integrate interact interpolate interpret invalidate
     invert invite invoke issue join keep kick kill label launch learn leave limit link list
@@ -39,10 +39,10 @@ VERBS = word_set(
     promote prompt propose protect provide provision prune publish pull purchase purge push put
     query queue quit quote raise randomize rank rate react read rebase reboot rebuild recall
     receive recognise recognize recommend reconcile record recover rectify redact redirect
-    reduce reflow refresh refund register reject release reload remind remove rename render
-    renew rent reopen reorder repair repeat replace replay replicate reply report request
+    reduce reflow refresh refund register reject relay release reload remind remove rename render
+    renew rent reopen reorder repair repeat replace replay replicate reply report repost request
     reschedule resend reserve reset resize resolve respond restart restore restrict resume
-    retrieve retry return reverse revert review revoke rewrite roll rotate round route run
+    retrieve retry return reverse revert review revoke rerun rewrite roll rotate round route run
     sample sanitize save say scale scan schedule score scrape scroll search see segment select
     sell send serialize serve set share sharpen shelve shift show shrink shuffle shut sign
     simulate skip slice snapshot solve sort specify split squash stage standardize star start
@@ -52,6 +52,7 @@ VERBS = word_set(
     transpose trash traverse trigger trim truncate try turn type unarchive unassign unban
     unblock undelete undo unfollow unfreeze uninstall unlink unlock unmute unpack unpin
     unpublish unregister unschedule unstar unsubscribe untag unzip update upgrade upload upsert
+    upvote
     use validate verify view visit visualise visualize vote wait wake warn watch wipe withdraw
     work wrap write zip zoom
     """
@@ -61,7 +62,7 @@ NOUNS = word_set(
     access alert answer archive audit ban batch bill block book bookmark boost bundle call cast
     change charge chart chat check claim clone cluster comment commit control copy count cut
     design diff display draft drain draw drop dump duplicate edit email embed end estimate
-    exchange export extract feed fetch fill filter fit fix flag follow force forecast fork
+    exchange export extract feed fetch file fill filter fit fix flag follow force forecast fork
     format group guess hash highlight import increase index insert install issue join label
     launch limit link list load lock log login logout lookup mail map mark mask match measure
     merge message mirror move offer open order outline pack pass patch pause pay pin ping place
@@ -93,6 +94,140 @@ READING = word_set(
     """
 )
 """Verbs that paths of GET requests end with."""
+
+
+BEHIND_THINGS = word_set(
+    """
+    about and are as at behind by for from i in into is of on or that to under was were which who
+    with within without
+    """
+)
+"""Words that end the first noun phrase of a request, a title or a name."""
+NO_THINGS = word_set(
+    """
+    a an the all any each every some this that these those my our your their his her its me us
+    it new current specific given single one using based v1 v2 v3 api get post put http
+    """
+)
+"""Words that are no head of a noun phrase."""
+FAMILIES = {
+    "create": "add create file insert make open register",
+    "get": "describe display fetch get give lookup obtain read retrieve see show tell view",
+    "list": "browse enumerate list",
+    "search": "discover explore find locate query search",
+    "delete": "cancel clear delete destroy discard drop erase purge remove trash wipe",
+    "update": "adjust alter change configure edit modify patch rename replace revise set update",
+    "send": "deliver email forward mail message post send share submit",
+    "run": "call execute invoke launch perform run start trigger",
+    "stop": "abort end halt kill quit stop terminate",
+    "calculate": "calculate compute count determine estimate evaluate measure",
+    "convert": "convert transform translate",
+    "check": "check confirm test validate verify",
+    "enable": "activate enable",
+    "disable": "deactivate disable",
+    "pause": "freeze pause suspend",
+    "resume": "resume unfreeze unpause",
+    "approve": "accept allow approve authorize",
+    "reject": "decline deny dismiss reject",
+    "restore": "recover restore unarchive undelete",
+    "assign": "allocate assign",
+    "move": "move relocate transfer",
+    "copy": "clone copy duplicate",
+    "upload": "attach upload",
+    "download": "download export",
+    "grant": "grant invite",
+    "follow": "follow subscribe watch",
+    "unfollow": "unfollow unsubscribe unwatch",
+    "close": "close complete finalize finish resolve",
+    "reply": "answer comment reply respond",
+    "schedule": "book plan reserve schedule",
+    "buy": "buy order place purchase",
+    "pay": "charge pay",
+    "rate": "rate upvote vote",
+    "block": "ban block restrict",
+    "unblock": "unban unblock",
+    "deploy": "deploy publish release",
+    "generate": "draw generate produce render",
+    "rerun": "redo repeat rerun retry",
+    "restart": "reboot restart",
+}
+"""Verbs that people use for one another."""
+OPPOSITES = word_set(
+    """
+    accept-decline activate-deactivate add-delete add-remove approve-reject archive-restore
+    attach-detach ban-unban close-open close-reopen connect-disconnect create-delete create-remove
+    decrease-increase decrypt-encrypt disable-enable download-upload export-import grant-revoke
+    hide-show install-uninstall join-leave lock-unlock login-logout merge-split pause-resume
+    pull-push read-write receive-send start-stop
+    """
+)
+"""Pairs of verbs, in the order of the alphabet. Pairs with "un", "de" or "dis" need no entry."""
+EFFECTS = {
+    "read": """
+        access ask assess audit browse chart check collect compare count crawl debug describe diff
+        discover display download enumerate examine explain explore export extract fetch filter
+        find get give grep identify inspect list listen locate look lookup monitor obtain outline
+        ping poll preview print query read recall retrieve return review sample scan search see
+        select show stream tail tell test trace track traverse verify view visualise visualize watch
+    """,
+    "compute": """
+        aggregate analyse analyze calculate categorize classify cluster compute convert decode
+        decrypt derive detect determine diagnose encode estimate evaluate forecast format geocode
+        guess hash infer interpret match measure parse predict rank recognise recognize recommend
+        score segment simulate solve sort suggest sum summarise summarize transcribe transform
+        translate validate
+    """,
+    "create": """
+        add append attach book build buy clone comment compose construct copy create donate draft
+        draw duplicate email establish file fork generate import insert introduce invite issue mail
+        make message open order place post produce provision publish purchase register reply
+        reserve respond schedule send submit upload upsert write
+    """,
+    "update": """
+        adjust alter annotate assign change configure correct customise customize edit extend fix
+        label map mark modify move overwrite patch redact rename reorder replace reschedule reset
+        resize revise rewrite set specify switch tag toggle transfer turn update upgrade upsert
+    """,
+    "delete": """
+        cancel clear delete deregister destroy detach disassociate discard disconnect dismiss
+        dissociate drop erase forget kick kill prune purge remove revoke trash unassign unfollow
+        uninstall unlink unpin unpublish unregister unschedule unstar unsubscribe untag wipe
+        withdraw
+    """,
+    "act": """
+        abort accept activate approve archive authorize ban block close complete confirm deactivate
+        decline deploy disable enable end execute finish follow freeze grant hide join launch leave
+        lock login logout merge mute pause pin promote reboot rebuild reject release reopen
+        rerun resolve restart restore resume retry rollback rotate run share shut silence skip star
+        start stop subscribe suspend sync terminate trigger unarchive unblock undelete undo unfreeze
+        unhide unlock unmute unpause vote upvote
+    """,
+}
+"""Verbs by what they do to data; "act" changes a state. Others say nothing about it."""
+
+
+@cache
+def family_of(verb: str) -> str:
+    """Return the name of a verb's family; a verb without one is its own."""
+    return _families().get(verb, verb)
+
+
+@cache
+def _families() -> dict[str, str]:
+    return {verb: name for name, text in FAMILIES.items() for verb in text.split()}
+
+
+@cache
+def effect_of(verb: str) -> str:
+    """Return what a verb does to data; empty if it does not say."""
+    return next((name for name, text in EFFECTS.items() if verb in text.split()), "")
+
+
+def are_opposite(verb: str, other: str) -> bool:
+    """Whether one verb undoes the other: `pin` and `unpin`, `grant` and `revoke`."""
+    first, second = sorted((verb, other), key=lambda each: (len(each), each))
+    undone = second in (f"un{first}", f"de{first}", f"dis{first}")
+    return undone or "-".join(sorted((verb, other))) in OPPOSITES
 
 
 @cache
@@ -147,16 +282,6 @@ def base_of_gerund(word: str) -> str:
     return _gerunds().get(word.lower(), "")
 
 
-_POLITE = word_set(
-    """
-    be can have help know let like look need order please try use want work
-    """
-)
-"""Verbs that introduce a request instead of saying what to do."""
-_REACH = 16
-"""Words of a request among which its verb is looked for."""
-
-
 def verb_form(word: str) -> str:
     """`creates`, `creating` and `created` as `create`; empty if the word is no known verb."""
     if word in VERBS:
@@ -167,67 +292,13 @@ def verb_form(word: str) -> str:
     return found
 
 
-_PARTICLES = {
-    "bring": {"back": "restore"},
-    "call": {"off": "cancel"},
-    "get": {"rid": "remove"},
-    "give": {"back": "return"},
-    "hand": {"over": "transfer"},
-    "kick": {"out": "remove"},
-    "log": {"in": "login", "off": "logout", "out": "logout"},
-    "look": {"up": "lookup"},
-    "pick": {"out": "select"},
-    "put": {"in": "add", "into": "add", "on": "add", "onto": "add", "back": "restore"},
-    "set": {"up": "create"},
-    "shut": {"down": "stop"},
-    "sign": {"in": "login", "out": "logout", "up": "register"},
-    "switch": {"off": "disable", "on": "enable"},
-    "take": {"away": "remove", "down": "remove", "off": "remove", "out": "remove"},
-    "throw": {"away": "remove", "out": "remove"},
-    "turn": {"off": "disable", "on": "enable"},
-}
-"""Verbs that a particle gives another meaning, by the one verb that tools are named by."""
-_ADJACENT = {("look", "for"): "find", ("looking", "for"): "find", ("looking", "up"): "lookup"}
-_PARTICLE_REACH = 8
-"""Words behind a verb among which its particle is looked for."""
-_ALSO_PREPOSITIONS = {"turn": ("on",), "switch": ("on",), "log": ("in",), "sign": ("in",)}
-"""Particles that, apart from the verb, belong to it at the end of a request only."""
-_NEW = "new"
-"""A request without a verb that names a new thing asks to create it."""
-
-_QUESTIONS = frozenset(("what", "when", "where", "which", "who", "whose"))
-"""A question without another verb asks for information."""
-
-
-def requested_verb(said: Sequence[str]) -> str:
-    """The verb of a request in lower-case words: `list` for "could you list my boards"."""
-    reach = said[:_REACH]
-    for place, word in enumerate(reach):
-        if phrase := _phrase(word, said[place + 1 : place + 1 + _PARTICLE_REACH]):
-            return phrase
-        found = verb_form(word)
-        if found and found not in _POLITE:
-            return found
-    if _NEW in reach:
-        return "create"
-    return "get" if said and said[0] in _QUESTIONS else ""
-
-
-def _phrase(verb: str, behind: Sequence[str]) -> str:
-    """Return the meaning of a verb with its particle: `remove` for "take the label off"."""
-    if behind and (found := _ADJACENT.get((verb, behind[0]))):
-        return found
-    particles = _PARTICLES.get(verb, {})
-    for place, word in enumerate(behind):
-        is_apart = place and word in _ALSO_PREPOSITIONS.get(verb, ())
-        if word in particles and not (is_apart and place + 1 < len(behind)):
-            return particles[word]
-    return ""
-
-
 def named_verb(said: Sequence[str]) -> str:
-    """The verb in the words of a tool's name: the first base form, or else the first word."""
-    found = next((word for word in said if word in VERBS), "")
+    """Return the verb in the words of a tool's name; empty if there is none.
+
+    It is the first that is no noun as well (`write` in `issue_write`), or else the first verb.
+    """
+    verbs = [word for word in said if word in VERBS]
+    found = next((word for word in verbs if word not in NOUNS), next(iter(verbs), ""))
     return found or (verb_form(said[0]) if said else "")
 
 

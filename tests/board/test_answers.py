@@ -327,10 +327,13 @@ def test_the_explanation_changes_nothing(store, ask):
         assert ask("send leter", mode, explain=True).hits == ask("send leter", mode).hits
 
 
-def test_a_query_that_is_a_whole_title_finds_that_item_first(store, ask):
+@pytest.mark.parametrize("embedder", [EMBEDDER, None])
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("method", Method)
+def test_a_query_that_is_a_whole_title_finds_that_item_first(store, ask, mode, embedder, method):
     titled = make_item("x_1", title="Send a letter", description="Anything at all.")
-    hang(store, EMBEDDER, *LETTERS, titled)
-    first = ask("Send a letter").hits[0]
+    hang(store, EMBEDDER, *LETTERS, titled, make_item("send_letter", id=ItemId("s:letter")))
+    first = ask("Send a letter", mode, embedder, fusion=FusionSettings(method)).hits[0]
     assert (first.name, first.title) == ("x_1", "Send a letter")
     assert first.reason.startswith("its title is the query")
     assert first.score >= 0.9

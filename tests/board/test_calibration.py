@@ -7,14 +7,26 @@ from pathlib import Path
 import pytest
 
 from embedding_server import running_server, status, well
+from making import entry_of, hang, make_item
 from pegboard.app.pegboard import Pegboard
-from pegboard.board.maintain.calibration import LEAST_ITEMS
+from pegboard.board.find.answering import FindSettings
+from pegboard.board.maintain.calibration import (
+    LEAST_ITEMS,
+    LEAST_QUESTIONS,
+    MOST_PASSAGES,
+    Questions,
+    answered,
+    fit_calibration,
+)
 from pegboard.config.settings import EmbedSettings, SearchSettings, Settings
 from pegboard.embed.hashed import HashedEmbedder
-from pegboard.errors import NotAllowed, UsageError
+from pegboard.embed.parts import PartsEmbedder
+from pegboard.errors import EmbeddingError, ModelUnavailable, NotAllowed, UsageError
 from pegboard.model.calls import Caller, Role
-from pegboard.model.items import Calibration
+from pegboard.model.items import Calibration, Item, Kind
+from pegboard.search.cosine_scale import CosineScale
 from pegboard.store.opening import open_store
+from pegboard.text import MAX_PASSAGES, passages
 from waiting import until
 
 DEMO = Path(__file__).parents[2] / "demo"
@@ -169,3 +181,118 @@ def test_the_packaged_model_is_calibrated_already(opened, folder):
     board.sync()
     with pytest.raises(UsageError, match="is calibrated"):
         board.calibrate()
+
+
+class Packaged(HashedEmbedder):
+    """In place of the packaged model: as a query it refuses texts with one of these letters."""
+
+    def __init__(self, unknown: str = "", error: type[EmbeddingError] = EmbeddingError) -> None:
+        super().__init__()
+        self._unknown, self._error = set(unknown), error
+
+    def embed_query(self, text):
+        if self._unknown & set(text):
+            raise self._error("this language is not known")
+        return super().embed_query(text)
+
+
+RUSSIAN = "Печатает отчёт по теме"
+
+
+def fit(board, packaged):
+    return fit_calibration(board.store, board.embedder, PartsEmbedder(packaged))
+
+
+def test_one_title_in_another_language_does_not_prevent_a_calibration(board, folder):
+    many(folder)
+    folder.write("reports/report_a", f"{RUSSIAN} A.")
+    board.sync()
+    trial = fit(board, Packaged(unknown="ё"))
+    whole = fit(board, Packaged())
+    assert trial.questions == Questions(
+        tuple(each for each in whole.questions.served if "ё" not in each), whole.questions.unserved
+    )
+    assert trial.calibration.questions == whole.calibration.questions - 1
+    assert set(trial.embedder.vectors) == set(sum(trial.questions, ()))  # no other is asked
+
+
+def test_items_that_the_packaged_model_cannot_read_are_left_out(board, folder):
+    many(folder)
+    for number in range(LEAST_ITEMS):
+        folder.write(f"reports/отчёт_{number}", f"{RUSSIAN} {number}.")
+    board.sync()
+    found = fit(board, Packaged(unknown="ё")).calibration
+    assert found.items == fit(board, Packaged()).calibration.items - LEAST_ITEMS
+
+
+def test_too_few_items_that_the_packaged_model_can_read_are_refused(board, folder):
+    for number in range(LEAST_ITEMS):
+        folder.write(f"reports/отчёт_{number}", f"{RUSSIAN} {number}.")
+    board.sync()
+    with pytest.raises(UsageError, match=rf"can read 6 items .* at least {LEAST_ITEMS}"):
+        fit(board, Packaged(unknown="ё"))
+
+
+def test_too_few_questions_that_the_packaged_model_can_read_are_refused(board, folder):
+    many(folder)
+    board.sync()
+    with pytest.raises(UsageError, match=rf"can read \d questions, at least {LEAST_QUESTIONS}"):
+        fit(board, Packaged(unknown="eE"))
+
+
+def test_a_packaged_model_that_cannot_be_loaded_is_an_error(board, folder):
+    many(folder)
+    board.sync()
+    with pytest.raises(ModelUnavailable):
+        fit(board, Packaged(unknown="eE", error=ModelUnavailable))
+
+
+def test_without_a_question_of_a_kind_none_is_answered(on_demo):
+    trial = fit(on_demo, Packaged())._replace(questions=Questions((), (STRANGE,)))
+    shares = answered(on_demo.store, trial, FindSettings(), CosineScale())
+    assert shares.served == 0.0
+
+
+def document(number: int) -> Item:
+    """A document with as many passages as one can have."""
+    said = "It is about subject {} and goes on about it for a long while. " * 14
+    body = "\n".join(
+        f"# Chapter {each}\n{said.format(*[number + each] * 14)}\n" for each in range(MAX_PASSAGES)
+    )
+    found = make_item(f"Book {number}", kind=Kind.KNOWLEDGE, id=f"knowledge::{number}", body=body)
+    assert len(passages(found)) == MAX_PASSAGES
+    return found
+
+
+def tools() -> list[Item]:
+    return [make_item(f"print_{each}", description=f"Print report {each}.") for each in range(30)]
+
+
+def items_of_calibration(store) -> int:
+    embedder = HashedEmbedder()
+    return fit_calibration(store, embedder, Packaged()).calibration.items
+
+
+def test_documents_with_many_passages_are_enough(store):
+    hang(store, HashedEmbedder(), *map(document, range(LEAST_ITEMS + 3)))
+    assert items_of_calibration(store) == LEAST_ITEMS
+
+
+def test_an_item_without_a_vector_takes_no_place(store):
+    embedder = HashedEmbedder()
+    hang(store, embedder, *map(document, range(1, LEAST_ITEMS + 1)))
+    store.items.put([document(0)], embedder.fingerprint)
+    assert items_of_calibration(store) == LEAST_ITEMS
+
+
+def test_long_documents_do_not_take_the_place_of_tools(store):
+    hang(store, HashedEmbedder(), *map(document, range(12)), *tools())
+    assert items_of_calibration(store) == 30 + (MOST_PASSAGES - 30) // MAX_PASSAGES
+
+
+def test_inactive_documents_take_no_place(store):
+    documents = [document(number) for number in range(12)]
+    hang(store, HashedEmbedder(), *documents, *tools())
+    for each in documents:
+        store.curation.deactivate(entry_of(store, each), "mia", "")
+    assert items_of_calibration(store) == 30

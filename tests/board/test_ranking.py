@@ -20,7 +20,7 @@ from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.parts import PartsEmbedder
 from pegboard.model.items import Filters, ItemId, Kind, Leg, Mode, ToolType
 from pegboard.search import query as queries
-from pegboard.search.fusion import FusionSettings
+from pegboard.search.fusion import FusionSettings, Method
 from pegboard.search.query import parse
 from pegboard.store import limits
 from pegboard.store.sqlite.store import SqliteStore
@@ -98,9 +98,10 @@ def misspelled(text):
 texts = st.lists(word | word.map(misspelled), min_size=1, max_size=4).map(" ".join) | some_names
 
 
-def ranking(store, text, mode=Mode.HYBRID, *, chosen=None, limit=100, depth=40):
+def ranking(store, text, mode=Mode.HYBRID, *, chosen=None, limit=100, depth=40, fusion=None):
     ask = Ask(text, mode, chosen or Filters(), limit, threshold=0.0)
-    hits = find(store, EMBEDDER, ask, FindSettings(depth)).hits
+    settings = FindSettings(depth, fusion or FusionSettings())
+    hits = find(store, EMBEDDER, ask, settings).hits
     return [((hit.namespace, hit.id), hit.score) for hit in hits]
 
 
@@ -200,6 +201,55 @@ def test_scores_fall_and_a_limit_only_cuts(shelf, text, limit):
     scores = [score for _, score in whole]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 for score in scores)
+
+
+FUSIONS = [
+    *(FusionSettings(alpha=alpha) for alpha in (0.0, 0.2, 0.9, 1.0)),
+    FusionSettings(Method.RRF),
+    FusionSettings(Method.RRF, bm25_weight=0.0),
+]
+
+
+@relaxed
+@given(
+    shelf=shelves(most=30),
+    text=texts,
+    limit=st.integers(1, 12),
+    fusion=st.sampled_from(FUSIONS),
+    unembedded=st.integers(0, 10),
+)
+def test_with_any_fusion_scores_fall_and_no_limit_changes_them(
+    shelf, text, limit, fusion, unembedded
+):
+    store = in_memory()
+    hang(store, EMBEDDER, *shelf[unembedded:])
+    store.items.put(shelf[:unembedded], None)
+    whole = ranking(store, text, limit=30, fusion=fusion)
+    assert ranking(store, text, limit=limit, fusion=fusion) == whole[:limit]
+    store.close()
+    scores = [score for _, score in whole]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_hit_scores_as_much_as_a_surer_one_far_behind_it_whatever_the_limit():
+    """By words alone the right item comes last here."""
+    store = in_memory()
+    others = [
+        make_item("notes", id=ItemId(f"t:{n:02}"), description="Zebra.", body="letter send " * 9)
+        for n in range(12)
+    ]
+    right = make_item(
+        "send_letter", id=ItemId("t:99"), description="Send a letter.", body="x " * 400
+    )
+    hang(store, EMBEDDER, *others, right)
+    by_words = FusionSettings(Method.RRF, vector_weight=0.0)
+    whole, *fewer = (
+        ranking(store, "please send letter", limit=limit, fusion=by_words) for limit in (30, 1, 5)
+    )
+    store.close()
+    assert whole[-1][0][1] == "t:99"
+    assert whole[0][1] >= whole[-1][1] > 0.5
+    assert fewer == [whole[:1], whole[:5]]
 
 
 def test_one_of_many_equals_is_lifted_whatever_the_limit():

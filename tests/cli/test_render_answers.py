@@ -73,6 +73,25 @@ def test_an_explanation_uses_the_readers_words_and_not_their_stems(explained):
     assert "    name: queries; body: queries\n" in out
 
 
+def test_an_explanation_says_that_only_the_named_services_were_searched(capsys):
+    found = Explanation("post", (), {"alpha": 1.0}, 0.3, (), services=("jira", "slack"))
+    print_answer(Answer((), explanation=found), Form(explain=True))
+    line = "services   jira, slack: named in the query; only these sources were searched\n"
+    assert line in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [("Mail service", ["    Mail service"]), ("send a mail", []), ("", []), ("\x1b[1mM", None)],
+)
+def test_a_title_stands_above_the_description_unless_that_begins_with_it(capsys, title, shown):
+    print_answer(Answer((make_hit(title=title),)), Form())
+    lines = capsys.readouterr().out.splitlines()
+    assert "\x1b" not in "".join(lines)
+    if shown is not None:
+        assert lines[1:3] == [*shown, "    Send a mail.", lines[-1]][:2]
+
+
 def test_an_explanation_adds_up_what_an_item_is_worth(explained):
     boosted = fact(boosts={"usage": 0.01, "recency": -0.002}, fused=0.358)
     assert (

@@ -28,6 +28,7 @@ from pegboard.model.items import Filters
 from pegboard.model.releases import Decision
 from pegboard.remote.board import ASKED_BY, RemoteBoard
 from pegboard.remote.connection import Answered
+from pegboard.search.query import MAX_CHARACTERS
 from pegboard.serve.http.filters import ItemFilters
 
 MANIFEST = {"tool_id": "a", "tool_type": "bash", "executor_config": {"entrypoint": "run.sh"}}
@@ -195,6 +196,13 @@ def test_a_question_that_is_not_to_be_split_says_so_only_if_it_would_be(gateway)
     assert not any("split" in each.body for each in connection.asked)
     board.search(SEVERAL, split=False)
     assert connection.asked[-1].body.get("split") is (None if gateway is Older else False)
+
+
+def test_only_the_part_of_a_question_that_a_gateway_reads_is_split():
+    connection = Saying({"hits": []})
+    board_of(connection).search(f"send a mail{' ' * MAX_CHARACTERS}, then book a room", split=False)
+    [request] = connection.asked
+    assert "split" not in request.body
 
 
 def test_a_call_that_changes_while_somebody_thinks_about_it_is_not_made():

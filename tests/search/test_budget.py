@@ -15,6 +15,7 @@ from pegboard.search.budget import (
     compact,
     fit,
     tell,
+    title_of,
     together,
     tokens,
 )
@@ -91,6 +92,23 @@ def test_the_compact_form_is_id_score_call_and_first_sentence():
     )
 
 
+@pytest.mark.parametrize("detail", [Detail.COMPACT, Detail.WHOLE])
+def test_a_title_stands_before_the_description(detail):
+    hit = make_hit(title="Mail  service")
+    assert tell(hit, detail).splitlines()[1:] == [
+        "  send(to: string)",
+        "  Mail service",
+        "  Send a mail.",
+    ]
+
+
+@pytest.mark.parametrize("title", ["", "Send a mail", "send a MAIL.", "Send a"])
+def test_a_title_that_the_description_begins_with_is_not_told_twice(title):
+    assert title_of(make_hit(title=title)) == ""
+    hit = make_hit(title=title)
+    assert tell(hit, Detail.WHOLE) == tell(make_hit(), Detail.WHOLE)
+
+
 def test_the_whole_form_has_the_description_without_its_sections():
     hit = make_hit(description="Send a mail. Or not.\n\n- now\n- later\n\nArgs:\n    to: whom")
     assert tell(hit, Detail.WHOLE).splitlines()[2:] == [
@@ -121,7 +139,7 @@ def test_no_hit_can_pass_its_text_off_as_another_hit(detail, hit):
 @relaxed
 @given(hits)
 def test_the_compact_form_has_a_bound_whatever_the_source_wrote(hit):
-    longest = len(hit.id) + 2 * LONGEST_SENTENCE + LONGEST_SIGNATURE + 80
+    longest = len(hit.id) + 3 * LONGEST_SENTENCE + LONGEST_SIGNATURE + 80
     assert len(tell(hit, Detail.COMPACT)) <= longest
 
 

@@ -251,3 +251,42 @@ def test_what_may_be_the_subject_stays(raw):
 def test_a_contraction_leaves_no_word_behind():
     assert parse("don't delete my files").terms == tuple(terms("delete files"))
     assert parse("I can’t open it").terms == tuple(terms("open"))
+
+
+HOSTILE = {
+    "dashes": "-" * 200_000,
+    "plus signs": "+" * 600_000,
+    "no scheme": "a-" * 100_000,
+    "no host": "a." * 200_000,
+    "no file": "a/" * 100_000,
+    "no file on a drive": "a\\" * 100_000,
+    "dots and dashes": "-." * 100_000,
+    "path of an API": "-/" * 100_000 + "{",
+    "another path of an API": "a./" * 70_000 + "{",
+}
+
+
+@pytest.mark.parametrize("hostile", HOSTILE.values(), ids=HOSTILE)
+def test_no_pattern_takes_quadratic_time(hostile, monkeypatch):
+    """At this length quadratic time exceeds the timeout of the suite."""
+    monkeypatch.setattr(queries, "MAX_CHARACTERS", 1_000_000)
+    assert parse(hostile).plain == hostile
+    assert parse(f"send the letter to {hostile}").terms[:2] == ("send", "letter")
+
+
+@pytest.mark.parametrize(
+    ("raw", "plain"),
+    [
+        (f"send the letter {'-' * 900}.pdf today", "send the letter pdf today"),
+        (f"send the letter {'a/' * 900}b.pdf today", "send the letter pdf today"),
+        (f"send the letter {'-' * 900}@example.com today", "send the letter today"),
+        (f"send the letter {'a.' * 900}com/x today", "send the letter today"),
+        (f"send the letter {'/a-' * 600} today", "send the letter today"),
+        ("send the letter ms-secondary-screen-controller:x today", None),
+        ("send the letter ms-secondary-screen-controller://x today", "send the letter today"),
+        ("send the letter 1.http://x.example/y today", "send the letter 1. today"),
+        ("send the letter a.pdf\\n today", "send the letter pdf \\n today"),
+    ],
+)
+def test_long_and_odd_addresses_are_left_out(raw, plain):
+    assert parse(raw).plain == (plain or raw)

@@ -10,7 +10,6 @@ from making import make_item
 from pegboard.search import ranker, ranker_reasons
 from pegboard.search.query import parse
 from pegboard.text import card
-from pegboard.verbs import requested_verb
 
 SIGNALS = ranker.Signals(0.5, 0.2, 0.35)
 
@@ -139,26 +138,6 @@ def test_everyday_words_stand_for_the_verbs_that_tools_are_named_by(text, right,
     assert first > second
 
 
-@pytest.mark.parametrize(
-    ("text", "verb"),
-    [
-        ("get rid of a webhook", "remove"),
-        ("please look up an invoice", "lookup"),
-        ("turn off the light", "disable"),
-        ("a new webhook", "create"),
-        ("take this old label off the card", "remove"),
-        ("put a label on the card", "add"),
-        ("bring the archived channel back", "restore"),
-        ("turn the light on", "enable"),
-        ("turn the page on the screen", "turn"),
-        ("take a picture", "take"),
-        ("the weather", ""),
-    ],
-)
-def test_a_request_has_one_verb_also_if_it_is_two_words(text, verb):
-    assert requested_verb(text.split()) == verb
-
-
 def test_my_things_are_those_of_the_authenticated_user():
     own = make_item("list_repos_for_authenticated_user", description="Anything.")
     public = make_item("list_public_repos", description="Anything.")
@@ -229,17 +208,40 @@ def test_to_create_a_refund_is_to_refund():
 
 
 @pytest.mark.parametrize(
-    ("text", "several"),
+    ("text", "number"),
     [
-        ("show the variables of a project", True),
-        ("list app connectors and their status", True),
-        ("show the status of a project", False),
-        ("get the address of a shop", False),
-        ("", False),
+        ("show the variables of a project", 1),
+        ("list app connectors and their status", 1),
+        ("which containers are running?", 1),
+        ("delete all pods", 1),
+        ("show the status of a project", 0),
+        ("get the address of a shop", 0),
+        ("show gist aa5a315d61ae", -1),
+        ("show me one single pod", -1),
+        ("delete pod web-1", 0),
+        ("", 0),
     ],
 )
-def test_a_plural_asks_for_several_things(text, several):
-    assert ranker.asks_for_several(text.split()) is several
+def test_a_question_is_about_one_thing_or_several(text, number):
+    assert ranker.Question(parse(text)).number == number
+
+
+def test_one_named_thing_is_preferred_to_a_list_of_them():
+    first, second = values(
+        "show what is in gist aa5a315d61ae", make_item("get_gist"), make_item("list_gists")
+    )
+    assert first > second
+
+
+def test_what_a_question_excludes_speaks_against_an_item():
+    rows = make_item("list_rows", description="List the rows."), make_item("get_schema")
+    question = ranker.Question(parse("give me the schema, not its rows"))
+    cards = [ranker.parse_card(card(item)) for item in rows]
+    excluded = [
+        row[ranker.FEATURES.index("denied")]
+        for row in ranker.features(question, cards, [SIGNALS] * 2)
+    ]
+    assert excluded[0] < 0 == excluded[1]
 
 
 def test_a_rare_verb_fits_itself():
@@ -280,7 +282,7 @@ def test_the_annotations_of_an_mcp_server_act_like_an_http_method(text, hint, fi
     (row,) = ranker.features(
         ranker.Question(parse(text)), [ranker.parse_card(card(item))], [SIGNALS]
     )
-    assert (row[ranker.FEATURES.index("method")] > 0) is fits
+    assert (row[ranker.FEATURES.index("effect")] > 0) is fits
 
 
 def explained(text, name, **more):

@@ -52,6 +52,40 @@ def test_one_request_stays_whole(text):
     assert split_requests(text) == (text,)
 
 
+COMMAS = ", " * 300
+HOSTILE = {
+    "commas": "," * 200_000,
+    "imperatives": "open a file, " * 15_000,
+    "connecting words": "open a file, then " * 11_000,
+    "words before": "open a file" + ", please" * 25_000,
+    "open quotes": "“" * 400_000,
+    "sentences": "is it? " * 30_000,
+}
+
+
+@pytest.mark.parametrize("hostile", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_text_is_not_split_in_quadratic_time(hostile):
+    """At this length quadratic time exceeds the timeout of the suite."""
+    assert split_requests(hostile) == (hostile.strip(),)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        (f"open a page{COMMAS}then close it", ("open a page", "close it")),
+        (f"{COMMAS}then open a page, then close it", ("open a page", "close it")),
+        (
+            f"open a page, then please also kindly close {'the very last one ' * 60}",
+            ("open a page", "please also kindly close " + ("the very last one " * 60).strip()),
+        ),
+        ("say “one “two, then open a page", ("say “one “two", "open a page")),
+        ("say “one, then open a page” twice", ("say “one, then open a page” twice",)),
+    ],
+)
+def test_the_beginning_of_a_request_decides(text, parts):
+    assert split_requests(text) == parts
+
+
 @given(st.text(max_size=400))
 def test_any_text_gives_between_one_and_the_most_requests(text):
     found = split_requests(text)

@@ -13,6 +13,7 @@ BOARD = SourceCounts(
     for source in (
         *("github", "gitlab-mcp-server", "Jira", "slack", "box", "linear", "time", "memory"),
         *("google-calendar", "monday", "filesystem", "api.trello.com", "demo", "tools", "42"),
+        *("kanban-mcp", "notion", "python", "english", "users"),
     )
 )
 
@@ -37,7 +38,19 @@ def named(text, names=BOARD, filters=EVERYTHING):
         ("open a pull request on GitLab", "gitlab-mcp-server", "open a pull request"),
         ("add an event to Google Calendar", "google-calendar", "add an event"),
         ("move a card on trello", "api.trello.com", "move a card"),
-        ("read a file from the filesystem", "filesystem", "read a file"),
+        ("read a file from the Filesystem", "filesystem", "read a file"),
+        ("read a file from the filesystem server", "filesystem", "read a file"),
+        ("find the page on notion", "notion", "find the page"),
+        ("find it in jira", "Jira", "find it"),
+        ("star the repository on github", "github", "star the repository"),
+        ("sign in with github", "github", "sign in"),
+        ("add the event to my google calendar", "google-calendar", "add the event"),
+        ("Slack: post the report", "slack", "post the report"),
+        ("move the card in kanban", "kanban-mcp", "move the card"),
+        ("move a Kanban card", "kanban-mcp", "move a card"),
+        ("kanban: move the card", "kanban-mcp", "move the card"),
+        ("store the files in a box account", "box", "store the files"),
+        ("In Linear create an issue", "linear", "create an issue"),
         ("在GitHub上创建一个议题", "github", "在 上创建一个议题"),
         ("erstelle ein Ticket in Jira", "Jira", "erstelle ein Ticket"),
         ("list the repositories, using GitHub's API", "github", "list the repositories"),
@@ -65,6 +78,17 @@ def test_a_named_service_is_searched_alone_and_its_name_left_out(question, sourc
         "FIND THE BOX FILES",
         "Time Zone Of A City",
         "answer 42",
+        "put the books in a box",
+        "put the books in the box",
+        "sort files by time",
+        "load it into memory",
+        "keep it in memory",
+        "fill the form with memory",
+        "read a file from the filesystem",
+        "move a kanban card",
+        "translate it to english",
+        "run the script in python",
+        "send a mail to users",
         "",
     ],
 )
@@ -79,6 +103,48 @@ def test_with_two_services_both_are_searched_and_the_question_is_kept():
     found = scope(parse("copy the file from GitHub to Box"), BOARD, Filters())
     assert found.services == ("box", "github")
     assert found.query.plain == "copy the file from GitHub to Box"
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["copy the file from GitHub to Box", "copy the file to GitHub", "post to slack", "sort it"],
+)
+@pytest.mark.parametrize("left", [("github",), ("linear",), ("box", "github")])
+def test_a_filter_changes_the_sources_and_never_the_text(question, left):
+    whole = scope(parse(question), BOARD, EVERYTHING)
+    found = scope(parse(question), BOARD, Filters(sources=left))
+    assert found.query == whole.query
+    assert found.services == tuple(each for each in whole.services if each in left)
+    assert found.filters.sources == (found.services or left)
+
+
+@pytest.mark.parametrize(
+    ("question", "opening"),
+    [
+        ("In GitHub, create a branch", ("github",)),
+        ("In GitHub create a branch", ("github",)),
+        ("GitHub: create a branch", ("github",)),
+        ("Using my Linear account, create an issue", ("linear",)),
+        ("create a branch in GitHub", ()),
+        ("From GitHub, copy the file", ()),
+        ("Slack the team", ()),
+        ("Jira tickets should be closed", ()),
+    ],
+)
+def test_a_question_can_open_with_a_service(question, opening):
+    assert scope(parse(question), BOARD, EVERYTHING).opening == opening
+
+
+def test_inherited_services_hold_if_none_is_named_and_as_far_as_the_filters_leave_them():
+    def services(question, filters=EVERYTHING):
+        found = scope(parse(question), BOARD, filters, ("github",))
+        assert found.filters.sources == (found.services or filters.sources)
+        return found.services
+
+    assert services("open a pull request") == ("github",)
+    assert services("post to slack") == ("slack",)
+    assert services("open a pull request", Filters(sources=("box",))) == ()
+    assert services("post to slack", Filters(sources=("box",))) == ()
 
 
 def test_a_question_of_nothing_but_a_service_keeps_its_words():

@@ -36,6 +36,22 @@ def test_a_hit_is_told_as_text_and_as_structure(ask):
     ]
 
 
+def test_a_title_is_told_before_the_description_unless_that_begins_with_it():
+    hits = (make_hit("a:b:c", title="Mail service"), make_hit("a:b:d", title="Send a mail"))
+    told = searching.telling(Answer(hits), (), None)
+    jsonschema.validate(told.structured, searching.OUTPUT_SCHEMA)
+    assert [each.get("title") for each in told.structured["hits"]] == ["Mail service", None]
+    assert told.text.splitlines() == [
+        "a:b:c (0.50)",
+        "  send(to: string)",
+        "  Mail service",
+        "  Send a mail.",
+        "a:b:d (0.50)",
+        "  send(to: string)",
+        "  Send a mail.",
+    ]
+
+
 SEVERAL = "give a customer their money back, then send an e-mail to a recipient"
 
 

@@ -14,7 +14,7 @@ from pegboard.errors import PegboardError
 from pegboard.gate.characters import visible
 from pegboard.model.answers import Answer, Hit, RequestAnswer, as_score
 from pegboard.model.items import Kind, qualified
-from pegboard.search.budget import Told, compact, fit, grouped, together, tokens
+from pegboard.search.budget import Told, compact, fit, grouped, title_of, together, tokens
 from pegboard.text import first_sentence
 
 UNNUMBERED = "0.0.0+"
@@ -148,6 +148,8 @@ def _print_hit(mark: str, hit: Hit) -> None:
         + ("" if hit.kind is Kind.TOOL else f"  {hit.kind}")
         + (f"  {_standing(hit)}" if hit.tier else "")
     )
+    if title := title_of(hit):
+        click.echo(f"    {clipped(visible(title), room)}")
     if said := first_sentence(hit.description):
         click.echo(f"    {clipped(said, room)}")
     if hit.passage:

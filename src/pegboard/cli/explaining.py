@@ -18,7 +18,8 @@ def print_explanation(found: Explanation) -> None:
     click.echo(wrapped(f"query      {visible(found.query)}", ""))
     if found.services:
         only = ", ".join(map(visible, found.services))
-        click.echo(wrapped(f"services   {only}: named in the query, and searched alone", ""))
+        said = f"services   {only}: named in the query; only these sources were searched"
+        click.echo(wrapped(said, ""))
     _print_words(found, spelled)
     click.echo(wrapped(f"weights    {_weights(found.weights)}", ""))
     click.echo(f"threshold  {found.threshold:g}")

@@ -29,7 +29,7 @@ STATES: dict[str, bool | None] = {"active": True, "inactive": False, "all": None
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
-    help="How sure it must be that a tool fits, 0 to 1; 0 shows everything.",
+    help="Least fit of the best hit, 0 to 1; below it, no tool fits. 0 shows everything.",
 )
 @click.option("--nearest", is_flag=True, help="If no tool fits, show which come nearest.")
 @click.option("--diverse", is_flag=True, help="Show one of several that are much alike.")

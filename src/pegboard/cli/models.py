@@ -162,10 +162,9 @@ def _progress(line: ModelLine) -> str:
 @model.command()
 @command_options
 def calibrate(board: str | None, as_json: bool) -> None:
-    """Scale the scores of the active model by the board's own content.
+    """Calibrate the scores of the active model on this board's content.
 
-    Done once without being asked; again after the board has changed much. Titles, examples and
-    first sentences are questions that the board serves; others come with Pegboard.
+    Pegboard does this once by itself; run it again after the board has changed a lot.
     """
     with Pegboard.open(board) as pegboard:
         found = pegboard.calibrate()

@@ -70,7 +70,7 @@ class SearchSettings:
         0.2, "if the fit of the best hit is less, no tool fits", least=0.0, most=1.0
     )
     floor: float = setting(
-        0.05, "if one fits, others are shown with it from this fit on", least=0.0, most=1.0
+        0.05, "least fit of further hits once one reaches the threshold", least=0.0, most=1.0
     )
     fusion: str = setting("sum", "how legs become one ranking", choices=("sum", "rrf"))
     alpha: float = setting(0.5, "weight of meaning against words in `sum`", least=0.0, most=1.0)

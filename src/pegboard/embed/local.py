@@ -42,6 +42,9 @@ RETRY_LOAD = 30.0
 """Seconds before a model that could not be loaded is tried again."""
 UNKNOWN = "[UNK]"
 _NOT_LATIN = re.compile("[^\x00-\u024f\u1e00-\u1eff\u2000-\u206f]+")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_LATIN_WORD = re.compile(r"[^\W\d_]{2,}")
+"""A word, and no lone letter such as a unit."""
 MOST_UNKNOWN = 0.2
 LEAST_LETTERS = 1.5
 """Share of unknown tokens, and letters per token, beyond which a query's language is unknown.
@@ -84,16 +87,17 @@ class LocalEmbedder:
     def embed_query(self, text: str) -> Vector:
         """Embed a query like any other text: the model was trained without prefixes.
 
-        Raises `EmbeddingError` for a language that the tokenizer does not know. Vectors of such
-        texts are noise, and a search without them finds more.
+        Of a query in a language that the tokenizer does not know, embed the English words. Raises
+        `EmbeddingError` if it has none: the vector would be noise, and a search without it finds
+        more.
         """
-        model = self._loaded()
-        if not model.knows(text):
+        readable = self.readable(text)
+        if text.strip() and not readable.strip():
             raise EmbeddingError(
                 f"the model {self._card.model} does not know this language",
                 "choose a model that does with: pegboard model use MODEL",
             )
-        return model.vector(text)
+        return self._loaded().vector(readable)
 
     def readable(self, text: str) -> str:
         """Return the part of a text that the tokenizer knows; blank if there is none.
@@ -103,7 +107,7 @@ class LocalEmbedder:
         if text.isascii() or self._loaded().knows(text):
             return text
         found = " ".join(_NOT_LATIN.sub(" ", text).split())
-        return found if any(map(str.isalpha, found)) and self._loaded().knows(found) else ""
+        return found if _LATIN_WORD.search(found) and self._loaded().knows(found) else ""
 
     def close(self) -> None:
         """End the threads. Texts still queued are given up; a later `embed` starts new threads."""
@@ -184,12 +188,15 @@ class _Model(NamedTuple):
 
     def knows(self, text: str) -> bool:
         """Whether the tokenizer has words for the text, instead of single letters or none."""
-        letters = sum(map(str.isalpha, text))
-        if text.isascii() or not letters:
+        letters = _clean(" ".join(_LETTERS.findall(text)))  # digits and symbols: no language
+        if letters.isascii():
             return True
-        tokens = self.tokenizer.encode(_clean(text)).tokens[1:-1]
+        encoding = self.tokenizer.encode(letters)
+        tokens = encoding.tokens[1:-1]
+        read = letters[: max((end for _, end in encoding.offsets), default=0)]
         unknown = tokens.count(UNKNOWN) / max(len(tokens), 1)
-        return unknown <= MOST_UNKNOWN and letters / max(len(tokens), 1) >= LEAST_LETTERS
+        per_token = sum(map(str.isalpha, read)) / max(len(tokens), 1)
+        return unknown <= MOST_UNKNOWN and per_token >= LEAST_LETTERS
 
     def vector(self, text: str) -> Vector:
         """The mean of the token vectors, scaled to unit length."""

@@ -33,6 +33,7 @@ from pegboard.remote.faults import error_of
 from pegboard.remote.health import Examined, examined
 from pegboard.remote.items import RemoteCurating
 from pegboard.remote.running import RemoteCall
+from pegboard.search.query import MAX_CHARACTERS
 from pegboard.search.requests import split_requests
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ class RemoteBoard:
         }
         body = {name: value for name, value in said.items() if value not in (None, False, [])}
         # A gateway that splits no questions does not know the field, so it is sent only if needed.
-        if split or len(split_requests(query)) == 1:
+        if split or len(split_requests(query[:MAX_CHARACTERS])) == 1:
             return self._searched(body, patience)
         try:
             return self._searched(body | {"split": False}, patience)

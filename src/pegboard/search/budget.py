@@ -40,6 +40,12 @@ def tokens(text: str) -> int:
     return math.ceil(letters / LETTERS_PER_TOKEN + beyond / BYTES_PER_TOKEN)
 
 
+def title_of(hit: Hit) -> str:
+    """Return the title on one line; empty if the description begins with it."""
+    title, said = (" ".join(text.split()) for text in (hit.title, hit.description))
+    return "" if said.casefold().startswith(title.rstrip(".").casefold()) else title
+
+
 def tell(hit: Hit, detail: Detail) -> str:
     """A hit for a model to act on: where it hangs, how it is called, and what it does.
 
@@ -56,7 +62,8 @@ def tell(hit: Hit, detail: Detail) -> str:
     called = clipped(" ".join(hit.signature.split()), LONGEST_SIGNATURE)
     kind = "" if hit.kind is Kind.TOOL else f" {hit.kind}"
     tier = f" {hit.tier}" if hit.tier else ""
-    lines = [f"{name} ({as_score(hit.score)}){kind}{tier}", called, *text]
+    title = clipped(title_of(hit), LONGEST_SENTENCE)
+    lines = [f"{name} ({as_score(hit.score)}){kind}{tier}", called, title, *text]
     if hit.passage:
         found_in = clipped(" ".join(hit.passage.split()), LONGEST_SENTENCE)
         lines.append(f"found in: {found_in}")

@@ -30,25 +30,30 @@ _EXTENSIONS = (
     "avi|bak|bmp|conf|csv|docx?|epub|gif|gz|html?|ini|jpe?g|json|log|md|mov|mp[34]|odt|pdf|png|pptx?"
     "|py|sh|sql|svg|tar|tiff?|toml|tsv|txt|wav|webp|xlsx?|xml|ya?ml|zip"
 )
+# A query may be hostile, so these patterns take linear time: a scan starts only at the beginning of
+# a run of characters (lookbehind), does not backtrack (possessive quantifier) or is bounded.
 _FILE = re.compile(
-    r"(?<![\w.])(?:[A-Z]:[\\/]|~?/)?(?:[\w.-]+[\\/])*[\w-][\w.-]*"
+    r"(?<![\w.-])(?<![\w.-][\\/])(?:[A-Z]:[\\/]|~?/)?(?:[\w.-]++[\\/])*[\w-][\w.-]*"
     rf"\.({_EXTENSIONS})\b(?![\w/{{])",
     re.ASCII | re.IGNORECASE,
 )
 """A file by its name or path. Its extension says something about the request."""
 _URL = re.compile(
-    r"""\b[a-z][a-z0-9+.-]*://[^\s"'<>“”«»]+|\bwww\.[^\s"'<>“”«»]+"""
-    r"""|(?<![\w.])[\w-]+(?:\.[\w-]+)+/[^\s"'<>“”«»]+"""
-    r"|(?<![\w.])[\w.+-]+@[\w-]+(?:\.\w+)+(?::[\w./-]+)?",
+    r"""\b[a-z][a-z0-9+.-]{0,30}+://[^\s"'<>“”«»]+|\bwww\.[^\s"'<>“”«»]+"""
+    r"""|(?<![\w.-])[\w-]++(?:\.[\w-]++)++/[^\s"'<>“”«»]+"""
+    r"|(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.\w++)++(?::[\w./-]+)?",
     re.ASCII | re.IGNORECASE,
 )
-"""Web and e-mail addresses."""
+"""Web and e-mail addresses. The longest registered scheme has 30 characters."""
 _PATH = re.compile(
     r"(?<!\bGET )(?<!\bPUT )(?<!\bPOST )(?<!\bPATCH )(?<!\bDELETE )"
-    r"(?<![\w/}])(?:~|\.{1,2})?/[\w.-]+(?:/[\w.-]*)+(?![\w./{-])|\b[A-Za-z]:[\\/]\S+",
+    r"(?<![\w/}])(?:~|\.{1,2})?/[\w.-]++(?:/[\w.-]*+)++(\{?)|\b[A-Za-z]:[\\/]\S+",
     re.ASCII,
 )
-"""Paths. Behind an HTTP method or with variables, it is the path of an API."""
+"""Paths. Behind an HTTP method or with variables (group 1), it is the path of an API.
+
+The brace is matched, not refused by a lookahead: the search would try every part of the path again.
+"""
 _ID = re.compile(
     r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
     r"|\b(?=\d*[a-f])[0-9a-f]{12,}\b|\b(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,}\b"
@@ -111,7 +116,8 @@ def parse(raw: str) -> Query:
 
 def _without_addresses(text: str) -> str:
     """Leave out addresses, paths and ids, but not the extensions of files."""
-    return _ID.sub(" ", _PATH.sub(" ", _FILE.sub(r" \1 ", _URL.sub(" ", text))))
+    less = _FILE.sub(r" \1 ", _URL.sub(" ", text))
+    return _ID.sub(" ", _PATH.sub(lambda found: found[0] if found[1] else " ", less))
 
 
 def _left_of(text: str, less: str, least: int) -> str:

@@ -1,9 +1,9 @@
 """Rerank the candidates of the retrievers by what their names, titles and parameters say.
 
 A gradient-boosted ranker adds a correction to the fused value of each candidate. It was trained by
-`training/ranker.py` on labelled questions and is kept in `ranker.json`: the trees, a table of how
-often a request's verb leads to a tool's verb, and the weight of common words. Every feature is a
-property of one question and one item, so neither filters nor hidden items change an order.
+`training/ranker.py` on labelled questions and is kept in `ranker.json`: the trees, and the weight
+of common words. Every feature is a property of one question and one item, so neither filters nor
+hidden items change an order.
 """
 
 import json
@@ -14,10 +14,11 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pegboard.search.action_fit import fit_action
 from pegboard.search.query import EMPTY_STEMS, Query
-from pegboard.search.verb_fit import Tables, Verbs
-from pegboard.text import WORD, stems, words
-from pegboard.verbs import requested_verb, verb_form, word_set
+from pegboard.search.request_verb import requested_verb
+from pegboard.text import WORD, head, stems, words
+from pegboard.verbs import effect_of, word_set
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 FILE = Path(__file__).with_name("ranker.json")
 SCALE = 20.0
 """The weight of the fused value in the ranking value; the trees were trained on top of it."""
-CARD_LINES = 11
+CARD_LINES = 12
 """Lines of a ranking card. A card of another release is treated as empty."""
 PREFIX_SHARE = 0.7
 """The share that an abbreviation counts: "repo" for "repository"."""
@@ -40,8 +41,9 @@ OWN_REQUEST = 0.15
 FEATURES = (
     *("cosine", "words", "fused", "in_name", "in_title", "in_name_or_title", "in_description"),
     *("anywhere", "in_parameters", "in_parameter_texts", "in_labels", "of_name", "of_title"),
-    *("more_in_name", "more_in_title", "verb", "method", "least_verb", "spelling", "pairs"),
+    *("more_in_name", "more_in_title", "spelling", "pairs"),
     *("title_overlap", "own", "number", "in_path", "more_in_path"),
+    *("same_verb", "effect", "least_effect", "head_said", "same_head", "denied"),
 )
 """The columns of the ranker, in order. A test compares them with those in `ranker.json`."""
 INCREASING = frozenset(FEATURES) - {"more_in_name", "more_in_title", "more_in_path"}
@@ -55,14 +57,16 @@ _OWN_STEMS = frozenset(("authent", "current", "call", "me", "my", "mine", "self"
 """Stems that such a phrase begins with."""
 _OWN_QUESTION = re.compile(r" (?:(?:authent|current) (?:user|account)|authent|my|mine|myself)(?= )")
 _MY = "my"
-_READING = word_set("get list search check")
-"""Classes of verbs that ask for information. Whoever asks for it can mean the thing of others."""
 _MANY = word_set("all every each list whole everything any entire")
 _ONE = word_set("single one specific particular")
-_BEHIND_THINGS = word_set(
-    "about and are as at behind by for from i in into is of on or that to was were which who with"
+_EXCLUSION = re.compile(
+    r"\b(?:but not|not|without|except(?: for)?|instead of|rather than|other than|no|never"
+    r"|do ?n['’]t|does ?n['’]t|leave)\b([^,.;:!?()]*)",
+    re.IGNORECASE,
 )
-"""Words behind the first thing of a request."""
+"""A part of a question that says what is not meant."""
+_IDENTIFIER = re.compile(r"#\d|\b(?=\w*\d)\w{2,}")
+"""A number or an identifier with a digit: the question is about one thing."""
 _SINGULAR = word_set(
     "address analytics contents details does has metrics news properties settings statistics stats"
 )
@@ -95,8 +99,19 @@ class Card(NamedTuple):
     runs: str
     """The telling stems of name and title in their order."""
     title_key: str
+    heads: tuple[str, ...] = ()
+    """The stems of what name, title and path are about."""
+    number: int = 0
+    """1 if the name is about several things, -1 if about one, 0 if unknown."""
     mine: "Card | None" = None
     """The card as its owner would say it: "my repositories", not "of the authenticated user"."""
+
+
+class StemWeights(NamedTuple):
+    weights: Mapping[str, float]
+    """Inverse document frequencies of common stems."""
+    rare: float
+    """The weight of every other stem."""
 
 
 class _Trees(NamedTuple):
@@ -125,9 +140,9 @@ def _data() -> dict[str, Any]:
 
 
 @cache
-def tables() -> Tables:
+def stem_weights() -> StemWeights:
     data = _data()
-    return Tables(data["weights"], data["rare"], data["verbs"], data["synonyms"])
+    return StemWeights(data["weights"], data["rare"])
 
 
 @lru_cache(maxsize=5_000)
@@ -138,6 +153,7 @@ def parse_card(text: str) -> Card:
     if len(lines) != CARD_LINES:
         lines = ["  "] * CARD_LINES
     all_name, all_title = lines[0].split(), lines[1].split()
+    heads = lines[11].split()
     name = [stem for stem in all_name if stem not in EMPTY_STEMS] or all_name
     title = [stem for stem in all_title if stem not in EMPTY_STEMS]
     found = Card(
@@ -154,6 +170,8 @@ def parse_card(text: str) -> Card:
         tuple(lines[9].split()),
         f" {' '.join(name)} \n {' '.join(title)} ",
         lines[10].strip(),
+        tuple(dict.fromkeys(stem for word in heads for stem in stems(word)[-1:])),
+        (1 if is_plural(heads[0]) else -1) if heads else 0,
     )
     if _OWN_STEMS.isdisjoint(all_name) and _OWN_STEMS.isdisjoint(all_title):
         return found
@@ -242,20 +260,8 @@ class _Coverage(dict[int, float]):
         return share
 
 
-@cache
-def shipped_verbs() -> Verbs:
-    return Verbs(tables())
-
-
-def asks_for_several(said: Sequence[str]) -> bool:
-    """Whether the first thing of a request is in the plural: "show the variables of a project"."""
-    place = next((place for place, word in enumerate(said) if verb_form(word)), -1)
-    thing = ""
-    for word in said[place + 1 :]:
-        if word in _BEHIND_THINGS:
-            break
-        thing = word
-    return thing.endswith("s") and not thing.endswith(("ss", "us", "is")) and thing not in _SINGULAR
+def is_plural(word: str) -> bool:
+    return word.endswith("s") and not word.endswith(("ss", "us", "is")) and word not in _SINGULAR
 
 
 class Question:
@@ -264,12 +270,11 @@ class Question:
     def __init__(
         self,
         query: Query,
-        verbs: "Verbs | None" = None,
         read_as: Mapping[str, Sequence[str]] | None = None,
+        known: StemWeights | None = None,
     ) -> None:
         """`read_as`: words of the query that no item has, and the words they were taken for."""
-        verbs = verbs or shipped_verbs()
-        known = verbs.known
+        known = known or stem_weights()
         readings = read_as or {}
         plain = _corrected(query.plain, readings)
         said, all_stems = words(plain), stems(plain)
@@ -289,25 +294,29 @@ class Question:
         )
         self.spelled = frozenset(said)
         self.said = said
-        self.verb = requested_verb(said)
-        asking = next((word for word in said if verb_form(word) == self.verb), "")
+        asking = requested_verb(plain)
+        self.verb = asking.verb
+        used = {stem for word in asking.used for stem in stems(word)}
         self.subject = self.equal & ~sum(
-            1 << place for place, stem in enumerate(self.stems) if stem in stems(asking)
+            1 << place for place, stem in enumerate(self.stems) if stem in used
         )
         """The bits of all stems but those of the verb."""
-        self.actions = verbs.actions(self.verb)
-        self.fits = self.actions.fits
         self.own = bool(_OWN_QUESTION.search(f" {' '.join(all_stems)} "))
-        reads = not self.verb or known.synonyms.get(self.verb, self.verb) in _READING
+        reads = effect_of(self.verb) in ("", "read", "compute")
         self.by_caller = self.own or not reads
         """Whether the caller is meant if nobody is named: "star a repository"."""
         self.many = self.verb == "list" or not _MANY.isdisjoint(said)
         self.number = 0
         """1 if the question is about several things, -1 if about one, 0 if it does not say."""
-        if self.many or (reads and self.verb and asks_for_several(said)):
+        thing = head(asking.behind)
+        self.heads = frozenset(stems(thing)[-1:])
+        """The stem of what the request is about."""
+        if self.many or (reads and self.verb and is_plural(thing)):
             self.number = 1
-        elif not _ONE.isdisjoint(said):
+        elif not _ONE.isdisjoint(said) or (reads and _names_one(query)):
             self.number = -1
+        self.denied = self._denied(plain)
+        """The bits of the stems that the question excludes: "not the comments"."""
         self.joined = {
             joined[0]: (first[0], second[0])
             for a, b in pairwise(said)
@@ -323,6 +332,15 @@ class Question:
             for stem in (each for other in others for each in stems(other)):
                 if len(places) == 1 and stem not in EMPTY_STEMS:
                     self.matches.setdefault(stem, 1 << places[0])
+
+    def _denied(self, plain: str) -> int:
+        excluded = {stem for found in _EXCLUSION.finditer(plain) for stem in stems(found[1])}
+        wanted = set(stems(_EXCLUSION.sub(" ", plain)))
+        return sum(
+            1 << place
+            for place, stem in enumerate(self.stems)
+            if stem in excluded and stem not in wanted
+        )
 
     def find(self, text: str) -> int:
         """The bits of the stems that stand in a text."""
@@ -362,6 +380,10 @@ class Question:
         return sum([weights.get(stem, rare) for stem in held])
 
 
+def _names_one(query: Query) -> bool:
+    return query.plain != query.text or bool(_IDENTIFIER.search(query.plain))
+
+
 def _corrected(text: str, readings: Mapping[str, Sequence[str]]) -> str:
     """The text with the first reading of each misspelled word in its place."""
     if not readings:
@@ -398,7 +420,7 @@ def _row(question: Question, card: Card, signal: Signals) -> list[float]:
         in_description |= bit if stem in description else 0
     both = in_name | in_title
     covered = question.covered
-    action = question.actions[card.acts]
+    action = fit_action(question.verb, card.acts)
     equal = (both & question.equal).bit_count()
     overlap = len(card.title_with_empty & question.all)
     in_path, more_in_path = 0.5, 0
@@ -420,17 +442,28 @@ def _row(question: Question, card: Card, signal: Signals) -> list[float]:
         title_share,
         len(name) - of_name - many_in_name,
         len(card.title) - of_title - many_in_title,
-        action.verb,
-        action.method,
-        action.least,
         len(question.spelled.intersection(card.spelled.split())) / equal if equal else 0.0,
         sum([pair in card.runs for pair in question.pairs]) if equal > 1 else 0,
         overlap / (len(card.title_with_empty) + len(question.all) - overlap) if overlap else 0.0,
         own,
-        action.number * question.number,
+        (action.number or card.number) * question.number,
         in_path,
         more_in_path,
+        action.same,
+        action.effect,
+        action.least_effect,
+        *_head_fit(question, card.heads),
+        -covered[both & question.denied],
     ]
+
+
+def _head_fit(question: Question, heads: Sequence[str]) -> tuple[float, float]:
+    """Whether the question says what an item is about, and whether it is about that itself."""
+    if not heads:
+        return 0.0, 0.0
+    said = sum([bool(question.matches[each]) for each in heads]) / len(heads)
+    same = any(each in question.heads for each in heads)
+    return 2 * said - 1, float(same)
 
 
 def is_same_request(question: Question, card: Card) -> bool:
@@ -439,8 +472,8 @@ def is_same_request(question: Question, card: Card) -> bool:
     "Add a comment to an issue" is `create-issue-comment`, "list my repositories" the title "List
     repositories for the authenticated user".
     """
-    action = question.actions[card.acts]
-    if action.verb <= 0 or action.number * question.number < 0:
+    action = fit_action(question.verb, card.acts)
+    if not action.fits or action.number * question.number < 0:
         return False
     own = card.mine if card.mine is not None and question.by_caller else card
     return any(question.is_asked_by(held, action.verb_stems) for held in (own.name, own.title))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from pegboard.search.action_fit import effect_fit, fit_action, item_actions, sameness
 from pegboard.search.ranker import (
     FEATURES,
     Card,
@@ -11,12 +12,8 @@ from pegboard.search.ranker import (
     is_same_request,
     with_compounds,
 )
-from pegboard.search.verb_fit import HINTS, telling_verbs
 from pegboard.text import stems
-from pegboard.verbs import verb_form
 
-TOLD_FIT = 0.3
-"""Association of two verbs, as a logarithm of odds, from which on it is mentioned."""
 NEARLY = 0.8
 """Share of the stems of a title and a question that both have, from which on they are alike."""
 
@@ -62,21 +59,20 @@ def _covering(question: Question, card: Card) -> Iterator[str]:
         if covered := _spell(question, more & ~seen):
             yield f"{part} {'cover' if part.endswith('s') else 'covers'} {covered}"
         seen |= more
-    if question.actions[card.acts].verb > 0:
-        seen |= _verb_bits(question)
+    if fit_action(question.verb, card.acts).fits:
+        seen |= question.equal & ~question.subject
     if missing := _spell(question, ~seen):
         yield f"nothing covers {missing}"
 
 
 def _fitting(question: Question, card: Card) -> Iterator[str]:
     """Name the actions of an item that fit that of the question, and those that do not."""
-    effect = card.acts[1].split()[:1]
-    actions = [each for action in effect for each in action.split("|")]
-    for action in dict.fromkeys((*telling_verbs(card.acts), *actions)):
-        fit = max(question.fits[each] for each in HINTS.get(action, (action,)))
+    for action in dict.fromkeys(item_actions(card.acts)):
+        same, effect = sameness(question.verb, (action,)), effect_fit(question.verb, action)
         wanted = "" if action == question.verb else f" {question.verb}"
-        if abs(fit) >= TOLD_FIT:
-            yield f"action {action} {'fits' if fit > 0 else 'does not fit'}{wanted}"
+        if same or effect:
+            fits = same > 0 or (same == 0 and effect > 0)
+            yield f"action {action} {'fits' if fits else 'does not fit'}{wanted}"
 
 
 def _spell(question: Question, bits: int) -> str:
@@ -84,10 +80,3 @@ def _spell(question: Question, bits: int) -> str:
     spelled = {stem: word for word in reversed(question.said) for stem in stems(word)}
     told = [stem for place, stem in enumerate(question.stems) if bits >> place & 1]
     return ", ".join(f"'{spelled.get(stem, stem)}'" for stem in told)
-
-
-def _verb_bits(question: Question) -> int:
-    """Return the bits of the question's verb."""
-    verbs = [word for word in question.said if verb_form(word) == question.verb]
-    forms = {stem for word in verbs for stem in stems(word)}
-    return sum(1 << place for place, stem in enumerate(question.stems) if stem in forms)

@@ -14,8 +14,10 @@ from pegboard.verbs import VERBS, word_set
 MAX_REQUESTS = 6
 MIN_WORDS = 2
 """A shorter part is no request of its own."""
+OPENING = 120
+"""Characters in which a request shows whether it asks: four leading phrases and two words."""
 
-_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|`[^`\n]*`|(?<!\w)'[^'\n]*'(?!\w)|\([^()\n]{2,}\)")
+_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^“”\n]*”|`[^`\n]*`|(?<!\w)'[^'\n]*'(?!\w)|\([^()\n]{2,}\)")
 _MARKER = re.compile(r"(?:^|\n)[ \t]*(?:[-*•]|\(?(?:\d{1,2}|[a-z])[.):])[ \t]+")
 _INLINE_MARKER = re.compile(r"(?:(?<=\s)|^)(?:\((\w)\)|(\d)[.):])\s+(?=\D)")
 _SENTENCE_END = re.compile(
@@ -29,7 +31,7 @@ _CONNECTOR = re.compile(
     re.IGNORECASE,
 )
 _LEAD = re.compile(
-    r"^(?:and|but|or|so|,|please|kindly|also|then|next|finally|lastly|first|now|can you|could you"
+    r"(?:and|but|or|so|,|please|kindly|also|then|next|finally|lastly|first|now|can you|could you"
     r"|would you|will you|i (?:also )?(?:need|want|would like) (?:you )?to|i'd like (?:you )?to"
     r"|i need|i want|help me(?: to)?|let's|let us|go ahead and|make sure to|remember to"
     r"|don't forget to|be sure to|you should|we (?:also )?need to)\b[,:]?\s*",
@@ -112,16 +114,17 @@ def _clauses(text: str, masked: str) -> list[_Part]:
     """One sentence, cut where a connecting word or a list of commas brings another imperative."""
     if _CONDITION.match(masked.strip()):
         return [_Part(_clean(text), announced=False)]
+    begin = len(masked) - len(masked.lstrip(" ,"))
     cuts = [
         each
         for each in _CONNECTOR.finditer(masked)
-        if not masked[: each.start()].strip(" ,") or _begins_request(masked[each.end() :])
+        if each.start() <= begin or _begins_request(_opening(masked, each.end()))
     ]
+    taken = {place for cut in cuts for place in range(*cut.span())}
     commas = [
         each
         for each in _COMMA.finditer(masked)
-        if _is_imperative(masked[each.end() :])
-        and not any(cut.start() <= each.start() < cut.end() for cut in cuts)
+        if each.start() not in taken and _is_imperative(_opening(masked, each.end()))
     ]
     if len(commas) + len(cuts) >= _COMMAS:
         cuts = sorted((*cuts, *commas), key=lambda each: each.start())
@@ -169,12 +172,16 @@ def _continues(found: list[_Part], part: _Part) -> bool:
     """
     if not found:
         return False
-    first, second = _first_word(found[-1].text), _first_word(part.text)
+    first, second = _first_word(_opening(found[-1].text)), _first_word(part.text)
     return first in VERBS and second in VERBS - _WEAK and _is_imperative(part.text)
 
 
+def _opening(text: str, start: int = 0) -> str:
+    return text[start : start + OPENING]
+
+
 def _is_request(text: str) -> bool:
-    return _begins_request(text) or text.rstrip().endswith("?")
+    return _begins_request(_opening(text)) or text.rstrip().endswith("?")
 
 
 def _begins_request(text: str) -> bool:
@@ -193,14 +200,11 @@ def _asks(text: str) -> bool:
 
 def _is_imperative(text: str) -> bool:
     """Whether it begins with a verb that asks for something: "open an issue", not "issue is"."""
-    after = _stripped(text).lower().split(maxsplit=2)[1:2]
-    return bool(_verb(text)) and bool(after) and after[0].strip(",.:;!?") not in _NOUNS_AFTER
-
-
-def _verb(text: str) -> str:
-    """The imperative at the beginning; empty if there is none."""
-    verb = _first_word(_stripped(text))
-    return verb if verb in VERBS else ""
+    left = _stripped(text)
+    after = left.lower().split(maxsplit=2)[1:2]
+    return (
+        _first_word(left) in VERBS and bool(after) and after[0].strip(",.:;!?") not in _NOUNS_AFTER
+    )
 
 
 def _first_word(text: str) -> str:
@@ -212,8 +216,8 @@ def _stripped(text: str) -> str:
     """Without polite and connecting words at the beginning."""
     left = text.strip(" ,\x00")
     for _ in range(4):
-        shorter = _LEAD.sub("", left, count=1).lstrip(" ,")
-        if shorter == left:
+        lead = _LEAD.match(left)
+        if lead is None:
             break
-        left = shorter
+        left = left[lead.end() :].lstrip(" ,")
     return left

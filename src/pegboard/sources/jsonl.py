@@ -13,6 +13,7 @@ from pegboard.errors import SourceError
 from pegboard.formats.shapes import text
 from pegboard.model.items import DEFAULT_NAMESPACE, Candidate, Finding, Kind, Rejection, Unchanged
 from pegboard.sources.unfit import Unfit, is_writable
+from pegboard.text import MAX_TITLE, clipped
 
 MAX_LINE = 4 << 20
 
@@ -112,7 +113,7 @@ class JsonlSource:
             "input_schema": _input_schema(record.get("parameters")),
         }
         if title := " ".join(text(record.get("title")).split()):
-            fields["title"] = title
+            fields["title"] = clipped(title, MAX_TITLE)
         for name in ("tags", "skills"):
             said = record.get(name)
             if isinstance(said, list) and said and all(isinstance(each, str) for each in said):

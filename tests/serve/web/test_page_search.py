@@ -215,3 +215,12 @@ def test_a_page_with_several_requests_is_accessible(page, axe):
     page.evaluate(axe)
     found = page.evaluate("axe.run()")
     assert [each["id"] for each in found["violations"]] == []
+
+
+def test_a_title_stands_above_the_description(page):
+    page.goto("/ui/?query=reactor+drill")
+    said = page.locator(".hit").first.locator(".hit-said")
+    expect(said).to_have_text(["Reactor drill", "Break, and say why."])
+    expect(said.first.locator("mark")).to_have_text(["Reactor", "drill"])
+    page.goto("/ui/?query=refund_payment")
+    expect(page.locator(".hit").first.locator(".hit-said")).to_have_count(1)

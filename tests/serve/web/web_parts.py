@@ -95,6 +95,7 @@ def run(title, pages=2, draft=None, style="short", readers=(), layout=None):
 """,
     "tools/ops/fail_loudly/tool.yaml": """\
 tool_id: fail_loudly
+title: Reactor drill
 tool_type: python
 description: Break, and say why.
 """,

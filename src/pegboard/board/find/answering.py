@@ -27,7 +27,7 @@ from pegboard.ports.stages import Embedder
 from pegboard.ports.store import Store
 from pegboard.quality import merit
 from pegboard.search.boosts import MOST, BoostSettings, Traits, boosts, total
-from pegboard.search.confidence import NAMED, WORDS_ALONE, Rater
+from pegboard.search.confidence import NAMED, WORDS_ALONE, Rated, Rater
 from pegboard.search.fusion import (
     Evidence,
     FusionSettings,
@@ -63,11 +63,13 @@ class Ask(NamedTuple):
     filters: Filters = Filters()
     limit: int = 5
     threshold: float | None = None
-    """How sure it must be that a tool fits; None takes it from the settings."""
+    """Least fit of the best hit; below it, no tool fits. None takes it from the settings."""
     diverse: bool = False
     explain: bool = False
     split: bool = True
     """Whether `find_requests` may split the text into several requests; `find` never does."""
+    services: tuple[str, ...] = ()
+    """Sources to search first if the text names none: those of an earlier request."""
 
 
 class FindSettings(NamedTuple):
@@ -112,24 +114,26 @@ def ranking(
     fusion: FusionSettings,
     read_as: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Order:
-    """Fuse the retrievers and, where both were asked, compare with names, titles and verbs.
+    """Fuse the retrievers; items that the query names, or whose title it is, come first.
 
-    That corrects the value of each candidate, and its place where places come from sums.
-    `read_as`: words of the query that the board does not know, and those they were taken for.
+    Where both were asked, comparing the query with names, titles and verbs corrects the value of
+    each candidate, and its place where places come from sums. `read_as`: words of the query that
+    the board does not know, and those they were taken for.
     """
     scored = fuse(evidence, fusion)
-    if not is_hybrid(evidence.legs):
-        return Order(scored)
     keys = [each.candidate.key for each in scored]
     texts = store.index.cards(keys)
     cards = [parse_card(texts.get(key, "")) for key in keys]
-    signals = [Signals(each.meaning, each.words, each.value) for each in scored]
-    values = rank_values(query, cards, signals, read_as)
     wanted = query.name_key
     titled = frozenset(
         key for key, card in zip(keys, cards, strict=True) if wanted and card.title_key == wanted
     )
     named = evidence.named | titled
+    if not is_hybrid(evidence.legs):
+        scored.sort(key=lambda each: each.candidate.key not in named)
+        return Order(scored, titled)
+    signals = [Signals(each.meaning, each.words, each.value) for each in scored]
+    values = rank_values(query, cards, signals, read_as)
     found = [_corrected(each, value, fusion) for each, value in zip(scored, values, strict=True)]
     found.sort(key=lambda each: (each.candidate.key not in named, -each.fused, each.candidate.id))
     return Order(found, titled)
@@ -161,13 +165,13 @@ def find(
     if query.blank:
         return Answer(hits=(), notices=("the query is empty",))
     search = _Search(store, embedder, ask, settings, beside, patience)
-    asked = scope(query, store.index.source_counts(), ask.filters)
+    asked = scope(query, store.index.source_counts(), ask.filters, ask.services)
     answer = search.within(asked)
     if answer.hits or answer.late or not asked.services:
         return answer
     # The name stays out of the query, so that no filter changes the order of what remains.
-    wider = search.within(asked._replace(filters=ask.filters))
-    notice = f"nothing of {' or '.join(asked.services)} fits; searched everything"
+    wider = search.within(asked._replace(filters=ask.filters, services=()))
+    notice = f"no item of {' or '.join(asked.services)} fits; searched all sources"
     return wider._replace(
         notices=(notice, *wider.notices) if wider.hits else wider.notices,
         embed_seconds=answer.embed_seconds + wider.embed_seconds,
@@ -244,6 +248,7 @@ class _Answering:
         self.floor = min(settings.floor, self.threshold)
         self.down: frozenset[str] = frozenset()
         self.titled: frozenset[int] = frozenset()
+        self.least_scores: Mapping[int, float] = {}
 
     def answer(self) -> Answer:
         found, fusion = self.gathered, self.settings.fusion
@@ -253,6 +258,7 @@ class _Answering:
         first = _within_reach(scored, reach)
         entries = self.store.index.entries([each.candidate.key for each in first])
         raters = self._raters(scored)
+        self.least_scores = self._least_scores(scored, raters)
         ranked = self._ranked(first, entries, raters)
         if any(each.fit >= self.threshold for each in ranked):
             fitting = [each for each in ranked if each.fit >= self.floor]
@@ -302,7 +308,10 @@ class _Answering:
         return self.settings.fusion.method is Method.RRF
 
     def _raters(self, scored: Sequence[Scored]) -> dict[bool, Rater]:
-        """By whether an item is still without its vector: then keywords alone judge it."""
+        """Return raters by whether an item lacks its vector.
+
+        Such items are rated by keywords alone.
+        """
         legs = self.gathered.evidence.legs
         values = [each.value for each in scored]
         return {
@@ -320,7 +329,7 @@ class _Answering:
         known = {} if self.settings.boosts.off else self._boosts(entries)
         found = [self._placed(each, known.get(each.candidate.key, {}), raters) for each in scored]
         found.sort(key=lambda each: (not each.named, -each.fused))  # equals stay put
-        return _with_falling_scores(found)
+        return _with_falling_scores(found, self.least_scores)
 
     def _boosts(self, entries: Mapping[int, Entry]) -> dict[int, Mapping[str, float]]:
         now = time.time()
@@ -331,17 +340,32 @@ class _Answering:
     def _placed(
         self, each: Scored, parts: Mapping[str, float], raters: Mapping[bool, Rater]
     ) -> Ranked:
-        named = self._is_named(each)
-        unjudged = (
-            is_hybrid(self.gathered.evidence.legs) and Leg.VECTOR not in each.candidate.scores
-        )
         boost = total(parts)
+        fit, score = self._rated(each, boost, raters)
+        return Ranked(each, parts, each.fused + boost, fit, score, self._is_named(each))
+
+    def _rated(self, each: Scored, boost: float, raters: Mapping[bool, Rater]) -> Rated:
+        legs = self.gathered.evidence.legs
+        unjudged = is_hybrid(legs) and Leg.VECTOR not in each.candidate.scores
         fit, score = raters[unjudged].rate(each.value + boost, each.value)
-        if named:
+        if self._is_named(each):
             among = len(self.gathered.evidence.named | self.titled)
             fit, score = max(fit, NAMED), NAMED / among + (1 - NAMED / among) * score
-        fit, score = min(round(fit, 4), MOST_SURE), min(round(score, 4), MOST_SURE)
-        return Ranked(each, parts, each.fused + boost, fit, score, named)
+        return Rated(min(round(fit, 4), MOST_SURE), min(round(score, 4), MOST_SURE))
+
+    def _least_scores(
+        self, scored: Sequence[Scored], raters: Mapping[bool, Rater]
+    ) -> dict[int, float]:
+        """Return the score of each candidate without boosts, raised to the best one behind it.
+
+        Of all candidates, so that no limit changes a score.
+        """
+        found: dict[int, float] = {}
+        least = 0.0
+        for each in reversed(scored):
+            least = max(self._rated(each, 0.0, raters).score, least)
+            found[each.candidate.key] = least
+        return found
 
     def _hits(
         self, ranked: Sequence[Ranked], entries: Mapping[int, Entry], most: int
@@ -530,14 +554,25 @@ def _first(first: Sequence[Ranked], ranked: Sequence[Ranked]) -> list[Ranked]:
     return [*first, *(each for each in ranked if each.key not in keys)]
 
 
-def _with_falling_scores(ranked: Sequence[Ranked]) -> list[Ranked]:
-    """Hits are shown in the order of their scores: one scores at least as much as the next."""
-    found: list[Ranked] = []
-    least = 0.0
+def _with_falling_scores(
+    ranked: Sequence[Ranked], least_scores: Mapping[int, float]
+) -> list[Ranked]:
+    """Adjust scores so that hits are in their order: each scores at least as much as the next.
+
+    An item is raised only to the least score of one that boosts moved behind it, which is always
+    among `ranked`, and lowered only to that of the one before it. So a score depends neither on
+    the limit nor on how many items were read.
+    """
+    least, least_here = 0.0, []
     for each in reversed(ranked):
-        least = max(each.score, least)
-        found.append(each._replace(score=least))
-    return found[::-1]
+        least = max(least, least_scores[each.key])
+        least_here.append(least)
+    found: list[Ranked] = []
+    most = 1.0
+    for each, own in zip(ranked, reversed(least_here), strict=True):
+        most = min(most, max(each.score, own))
+        found.append(each._replace(score=most))
+    return found
 
 
 def _within_reach(scored: Sequence[Scored], reach: int) -> Sequence[Scored]:

@@ -1,7 +1,8 @@
 """Search for each request of a question that has several, and combine the answers.
 
 "List my repositories, then open an issue in the newest" is answered by a search for each of the two
-requests. `find` answers one request and never splits.
+requests. `find` answers one request and never splits. A service that the question or one of its
+requests opens with ("In GitHub, create a branch, then ...") also holds for the requests after it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,6 +20,7 @@ from pegboard.ports.store import Store
 from pegboard.search.query import MAX_CHARACTERS, parse
 from pegboard.search.ranker import parse_card
 from pegboard.search.requests import split_requests
+from pegboard.search.services import scope
 from pegboard.text import name_key
 
 T = TypeVar("T")
@@ -46,8 +48,7 @@ def find_requests(
     if len(texts) == 1:
         return find(store, embedder, ask, settings, beside=beside, patience=patience)
     done: list[Answer] = []
-    for text, share in zip(texts, shares(ask.limit, len(texts)), strict=True):
-        part = ask._replace(text=text, limit=share, split=False)
+    for part in _parts(store, ask, texts):
         own = None
         if patience is not None:
             if done and not patience.left:
@@ -67,6 +68,16 @@ def requests_of(store: Store, text: str, filters: Filters) -> tuple[str, ...]:
     if len(texts) == 1 or _is_title(store, text, filters):
         return (text,)
     return texts
+
+
+def _parts(store: Store, ask: Ask, texts: Sequence[str]) -> Iterator[Ask]:
+    """Yield what to ask for each request, within the services that one before it opens with."""
+    counts = store.index.source_counts()
+    # Of a list, no request has the words in front of it: "In GitHub: 1. ...".
+    services = scope(parse(ask.text), counts, ask.filters).opening
+    for text, share in zip(texts, shares(ask.limit, len(texts)), strict=True):
+        yield ask._replace(text=text, limit=share, split=False, services=services)
+        services = scope(parse(text), counts, ask.filters).opening or services
 
 
 def _is_title(store: Store, text: str, filters: Filters) -> bool:

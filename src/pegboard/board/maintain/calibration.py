@@ -7,14 +7,14 @@ which the parameters of the search were fitted for.
 """
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from pegboard.board.find.answering import Ask, FindSettings, find
-from pegboard.errors import UsageError
+from pegboard.errors import EmbeddingError, ModelUnavailable, UsageError
 from pegboard.model.items import Calibration, Entry, Fingerprint, Vector
 from pegboard.ports.stages import Embedder
 from pegboard.ports.store import Store
@@ -26,9 +26,14 @@ from pegboard.text import embedded_passages, embedding_text, first_sentence, tit
 LEAST_ITEMS = 20
 """Items with a vector below which cosines say too little about a model."""
 MOST_ITEMS, MOST_PASSAGES = 300, 600
-"""Bounds of what the packaged model has to embed: a few seconds on two cores."""
+"""Bounds of what the packaged model has to embed: a few seconds on two cores.
+
+`LEAST_ITEMS` are taken however many passages they have: up to 64 each.
+"""
 MOST_SERVED, MOST_UNSERVED = 120, 120
-"""Bounds of the questions: a service is asked each of them once."""
+"""Maximum numbers of questions. Each costs one request to the embedding service."""
+LEAST_QUESTIONS = 40
+"""Questions that the packaged model can read below which two models cannot be compared."""
 CONCURRENT_QUESTIONS = 4
 LONGEST_QUESTION = 300
 """Characters of a question."""
@@ -73,7 +78,7 @@ class AskedBefore:
         return self.vectors.get(text) or self._embedder.embed_query(text)
 
     def close(self) -> None:
-        """The embedder belongs to its maker."""
+        """Do nothing: the caller closes the embedder."""
 
 
 def is_packaged(model: Fingerprint) -> bool:
@@ -83,25 +88,28 @@ def is_packaged(model: Fingerprint) -> bool:
 def fit_calibration(store: Store, embedder: Embedder, packaged: Embedder) -> Trial:
     """Fit the scale of a model to the packaged one.
 
-    Raises `UsageError` if the board has too few items with a vector of the model, or if the model
-    tells nothing apart.
+    Items and questions that the packaged model cannot read are left out. Raises `UsageError` if
+    too few remain, if the board has too few items with a vector of the model, or if the model tells
+    nothing apart.
     """
+    key = embedder.fingerprint.key
     entries = _with_vectors(store, embedder, sample(store))
     if len(entries) < LEAST_ITEMS:
         raise UsageError(
-            f"too early to calibrate {embedder.fingerprint.key}: {len(entries)} items have its "
-            f"vectors, at least {LEAST_ITEMS} are needed",
+            f"too early to calibrate {key}: {len(entries)} items have its vectors, at least "
+            f"{LEAST_ITEMS} are needed",
             "add more items, then: pegboard model calibrate",
         )
-    questions = questions_of(entries)
-    asked = AskedBefore(embedder, questions.served + questions.unserved)
+    entries = _readable_items(packaged, entries)
+    _require_readable(key, len(entries), LEAST_ITEMS, "items of this board")
+    questions, vectors = _readable_questions(packaged, questions_of(entries))
+    _require_readable(key, len(vectors), LEAST_QUESTIONS, "questions")
+    asked = AskedBefore(embedder, list(vectors))
     own = _stored_cosines(store, asked, entries)
-    reference = _cosines(packaged, list(asked.vectors), entries)
-    scale = fit_scale(own, reference)
+    scale = fit_scale(own, _cosines(packaged, vectors, entries))
     if scale is None:
         raise UsageError(
-            f"{embedder.fingerprint.key} cannot be calibrated: its cosines do not grow with those "
-            "of the packaged model",
+            f"{key} cannot be calibrated: its cosines do not grow with those of the packaged model",
             "see whether its service works: pegboard doctor",
         )
     found = Calibration(*scale, items=len(entries), questions=len(own), at=store.now())
@@ -114,23 +122,18 @@ def answered(store: Store, trial: Trial, settings: FindSettings, scale: CosineSc
 
     def share(texts: Sequence[str]) -> float:
         found = [find(store, trial.embedder, Ask(text, limit=1), scaled) for text in texts]
-        return round(sum(bool(each.hits) for each in found) / len(texts), 4)
+        return round(sum(bool(each.hits) for each in found) / max(len(found), 1), 4)
 
     return Shares(share(trial.questions.served), share(trial.questions.unserved))
 
 
 def sample(store: Store) -> list[Entry]:
-    """Return active items from all over the board, the same ones each time."""
+    """Return up to `MOST_ITEMS` active items from all over the board, the same ones each time."""
     last = _last_key(store)
     found: dict[int, Entry] = {}
     for after in range(0, last, max(-(-last // MOST_ITEMS), 1)):
         found |= {entry.key: entry for entry in store.items.page(after, 1)}
-    entries, room = [], MOST_PASSAGES
-    for entry in found.values():
-        room -= len(embedded_passages(embedding_text(entry.item)))
-        if entry.active and room >= 0:
-            entries.append(entry)
-    return entries
+    return [entry for entry in found.values() if entry.active]
 
 
 def _last_key(store: Store) -> int:
@@ -171,6 +174,62 @@ def _with_vectors(store: Store, embedder: Embedder, entries: Sequence[Entry]) ->
     return [entry for entry in entries if entry.key in known]
 
 
+def _readable_items(packaged: Embedder, entries: Sequence[Entry]) -> list[Entry]:
+    """Return the items whose first passage the packaged model can read, within `MOST_PASSAGES`.
+
+    The first passage has the name and the description. Items with fewer passages come first, so
+    that one long document does not take the place of many tools.
+    """
+    found: list[Entry] = []
+    room = MOST_PASSAGES
+    for texts, entry in sorted(((_passages(each), each) for each in entries), key=_length):
+        if len(texts) > room and len(found) >= LEAST_ITEMS:
+            break
+        if texts[0].isascii() or _query_vector(packaged, texts[0]):
+            found.append(entry)
+            room -= len(texts)
+    return found
+
+
+def _passages(entry: Entry) -> list[str]:
+    return embedded_passages(embedding_text(entry.item))
+
+
+def _length(sized: tuple[list[str], Entry]) -> int:
+    return len(sized[0])
+
+
+def _readable_questions(
+    packaged: Embedder, questions: Questions
+) -> tuple[Questions, dict[str, Vector]]:
+    """Return the questions that the packaged model can read, and their vectors."""
+    vectors = {}
+    for text in dict.fromkeys(questions.served + questions.unserved):
+        if vector := _query_vector(packaged, text):
+            vectors[text] = vector
+    served, unserved = (tuple(text for text in each if text in vectors) for each in questions)
+    return Questions(served, unserved), vectors
+
+
+def _query_vector(packaged: Embedder, text: str) -> Vector | None:
+    """Return None for a text whose language the packaged model does not know."""
+    try:
+        return packaged.embed_query(text)
+    except ModelUnavailable:
+        raise
+    except EmbeddingError:
+        return None
+
+
+def _require_readable(key: str, count: int, least: int, what: str) -> None:
+    if count < least:
+        raise UsageError(
+            f"{key} cannot be calibrated: the packaged model, which it is compared with, can read "
+            f"{count} {what}, at least {least} are needed",
+            "search keeps raw cosines; add items in English, then: pegboard model calibrate",
+        )
+
+
 def _stored_cosines(
     store: Store, asked: AskedBefore, entries: Sequence[Entry]
 ) -> list[list[float]]:
@@ -184,15 +243,15 @@ def _stored_cosines(
 
 
 def _cosines(
-    embedder: Embedder, questions: Sequence[str], entries: Sequence[Entry]
+    packaged: Embedder, questions: Mapping[str, Vector], entries: Sequence[Entry]
 ) -> list[list[float]]:
     """Return a row of cosines for each question, from vectors that are made for this."""
     import numpy as np  # most processes calibrate nothing
 
-    passages = [embedded_passages(embedding_text(entry.item)) for entry in entries]
-    vectors = embedder.embed([text for texts in passages for text in texts])
+    passages = [_passages(entry) for entry in entries]
+    vectors = packaged.embed([text for texts in passages for text in texts])
     starts = np.cumsum([0, *(len(texts) for texts in passages[:-1])])
     made = np.array([array("f", vector) for vector in vectors])
-    asked = np.array([array("f", embedder.embed_query(text)) for text in questions])
+    asked = np.array([array("f", vector) for vector in questions.values()])
     nearest = np.maximum.reduceat(asked @ made.T, starts, axis=1)
     return [list(map(float, row)) for row in nearest]

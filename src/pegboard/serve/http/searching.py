@@ -28,7 +28,12 @@ class SearchQuery(ItemFilters):
     threshold: Annotated[
         float | None,
         Strict(),
-        Field(ge=0, le=1, description="How sure it must be that a tool fits; 0 shows all."),
+        Field(
+            ge=0,
+            le=1,
+            description="Least fit of the best hit, 0 to 1; below it, no tool fits. "
+            "0 shows everything.",
+        ),
     ] = None
     diverse: Annotated[Flag, Field(description="One of several that are much alike.")] = False
     explain: Annotated[Flag, Field(description="Tell how each item came by its score.")] = False

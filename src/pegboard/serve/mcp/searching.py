@@ -20,6 +20,7 @@ from pegboard.search.budget import (
     fit,
     grouped,
     heading,
+    title_of,
     together,
     tokens,
 )
@@ -86,7 +87,8 @@ def input_schema(board: Pegboard) -> dict[str, Any]:
                 "type": "number",
                 "minimum": 0,
                 "maximum": 1,
-                "description": "How sure it must be that a tool fits; 0 shows everything.",
+                "description": "Least fit of the best hit, 0 to 1; below it, no tool fits. "
+                "0 shows everything.",
             },
             "budget_tokens": {
                 "type": "integer",
@@ -115,6 +117,7 @@ _HIT = {
         "id": {"type": "string"},
         "score": {"type": "number"},
         "signature": {"type": "string"},
+        "title": {"type": "string"},
         "description": {"type": "string"},
         "kind": {"type": "string"},
         "tier": {"type": "string"},
@@ -293,6 +296,8 @@ def _structured(told: Told) -> dict[str, object]:
         return found
     if hit.signature:
         found["signature"] = clipped(one_line(hit.signature), LONGEST_SIGNATURE)
+    if title := title_of(hit):
+        found["title"] = clipped(title, LONGEST_SENTENCE)
     found["description"] = clipped(first_sentence(hit.description), LONGEST_SENTENCE)
     return found | _remarks(hit)
 

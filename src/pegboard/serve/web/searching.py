@@ -10,6 +10,7 @@ from pegboard.errors import UsageError
 from pegboard.model.answers import Answer, Hit, RequestAnswer, as_score
 from pegboard.model.calls import Role
 from pegboard.model.items import Filters, Kind, qualified
+from pegboard.search.budget import title_of
 from pegboard.serve.web.breakdown import Breakdown, breakdown_of
 from pegboard.serve.web.facets import Asked, facets, tally
 from pegboard.serve.web.listing import Line, page_of
@@ -32,6 +33,8 @@ class Found(NamedTuple):
     path: str
     id: str
     name: Pieces
+    title: Pieces
+    """Empty if the description begins with it."""
     said: Pieces
     passage: Pieces
     reason: Pieces
@@ -199,6 +202,7 @@ def _shown(answer: Answer, hits: tuple[Hit, ...], query: str) -> tuple[Found, ..
             path=item_path(hit.namespace, hit.id),
             id=qualified(hit.namespace, hit.id),
             name=marked(hit.name, wanted),
+            title=marked(clipped(title_of(hit), LONGEST_SAID), wanted),
             said=marked(clipped(" ".join(prose(hit.description).split()), LONGEST_SAID), wanted),
             passage=marked(hit.passage, wanted),
             reason=marked(hit.reason, wanted),
