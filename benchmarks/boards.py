@@ -63,6 +63,7 @@ def board_file(folder: Path, name: str) -> Path:
     root = Path(pegboard.__file__).parent
     parts = [
         root / "text.py",
+        root / "verbs.py",
         *sorted(root.glob("embed/*.py")),
         *sorted(root.glob("sources/**/*.py")),
     ]

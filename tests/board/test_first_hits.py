@@ -9,8 +9,16 @@ from pegboard.model.items import Mode
 from pegboard.search.fusion import FusionSettings, Method
 
 TOOLS = [
-    ("convert_time", "Convert time between timezones", "Target IANA timezone (e.g., 'Asia/Tokyo')"),
-    ("get_current_time", "Get current time in a specific timezone", "IANA timezone name"),
+    (
+        "convert_time",
+        "Convert time between timezones",
+        "Target IANA timezone name (e.g., 'Asia/Tokyo', 'America/San_Francisco')",
+    ),
+    (
+        "get_current_time",
+        "Get current time in a specific timezone",
+        "IANA timezone name (e.g., 'America/New_York', 'Europe/London')",
+    ),
     ("list_pullrequests", "Return all that are open.", "Slug of the repository"),
     ("list_pushes", "Return all pushes.", "Slug of the repository"),
     ("x_17", "Archive a repository.", "Its slug"),
