@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from functools import cached_property
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from pegboard.board.find.gathering import Gathered, Gathering
@@ -258,7 +258,7 @@ class _Answering:
         first = _within_reach(scored, reach)
         entries = self.store.index.entries([each.candidate.key for each in first])
         raters = self._raters(scored)
-        self.least_scores = self._least_scores(scored, raters)
+        self.least_scores = self._least_scores(scored, first, raters)
         ranked = self._ranked(first, entries, raters)
         if any(each.fit >= self.threshold for each in ranked):
             fitting = [each for each in ranked if each.fit >= self.floor]
@@ -308,10 +308,7 @@ class _Answering:
         return self.settings.fusion.method is Method.RRF
 
     def _raters(self, scored: Sequence[Scored]) -> dict[bool, Rater]:
-        """Return raters by whether an item lacks its vector.
-
-        Such items are rated by keywords alone.
-        """
+        """Return raters by whether an item lacks its vector: keywords alone rate it then."""
         legs = self.gathered.evidence.legs
         values = [each.value for each in scored]
         return {
@@ -345,27 +342,34 @@ class _Answering:
         return Ranked(each, parts, each.fused + boost, fit, score, self._is_named(each))
 
     def _rated(self, each: Scored, boost: float, raters: Mapping[bool, Rater]) -> Rated:
-        legs = self.gathered.evidence.legs
-        unjudged = is_hybrid(legs) and Leg.VECTOR not in each.candidate.scores
-        fit, score = raters[unjudged].rate(each.value + boost, each.value)
+        fit, score = raters[self._is_unjudged(each)].rate(each.value + boost, each.value)
         if self._is_named(each):
             among = len(self.gathered.evidence.named | self.titled)
             fit, score = max(fit, NAMED), NAMED / among + (1 - NAMED / among) * score
         return Rated(min(round(fit, 4), MOST_SURE), min(round(score, 4), MOST_SURE))
 
     def _least_scores(
-        self, scored: Sequence[Scored], raters: Mapping[bool, Rater]
+        self, scored: Sequence[Scored], first: Sequence[Scored], raters: Mapping[bool, Rater]
     ) -> dict[int, float]:
-        """Return the score of each candidate without boosts, raised to the best one behind it.
+        """Return scores without boosts, each raised to the best one behind it.
 
-        Of all candidates, so that no limit changes a score.
+        No limit changes a score: unless the order is that of the evidence, where no item behind
+        the first ones scores more, all candidates are rated.
         """
+        by_evidence = not any(map(self._is_unjudged, scored)) and all(
+            one.value >= other.value for one, other in pairwise(scored)
+        )
         found: dict[int, float] = {}
         least = 0.0
-        for each in reversed(scored):
+        for each in reversed(first if by_evidence else scored):
             least = max(self._rated(each, 0.0, raters).score, least)
             found[each.candidate.key] = least
         return found
+
+    def _is_unjudged(self, each: Scored) -> bool:
+        """Whether an item lacks its vector in a search by both."""
+        legs = self.gathered.evidence.legs
+        return is_hybrid(legs) and Leg.VECTOR not in each.candidate.scores
 
     def _hits(
         self, ranked: Sequence[Ranked], entries: Mapping[int, Entry], most: int
