@@ -3,4 +3,4 @@
 ALTER TABLE models ADD COLUMN calibration json;
 
 -- Searches count the items of each source; this index answers that without reading the items.
-CREATE INDEX items_counted ON items (source, namespace) INCLUDE (active, visibility);
+CREATE INDEX items_counted ON items (source, namespace) WHERE active AND visibility = 'public';
