@@ -43,8 +43,8 @@ RETRY_LOAD = 30.0
 UNKNOWN = "[UNK]"
 _NOT_LATIN = re.compile("[^\x00-\u024f\u1e00-\u1eff\u2000-\u206f]+")
 _LETTERS = re.compile(r"[^\W\d_]+")
-_LATIN_WORD = re.compile(r"[^\W\d_]{2,}")
-"""A word, and no lone letter such as a unit."""
+_LATIN_WORD = re.compile(r"[^\W\d_]{4,}")
+"""A telling word, and no unit or extension such as "txt"."""
 MOST_UNKNOWN = 0.2
 LEAST_LETTERS = 1.5
 """Share of unknown tokens, and letters per token, beyond which a query's language is unknown.
