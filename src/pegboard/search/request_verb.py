@@ -1,6 +1,6 @@
 """The verb of a request: the action that a question asks for, and the words that say it.
 
-"Could you take the label off?" asks to remove, "which teams has she joined?" to be told something,
+"Could you take the label off?" asks to remove, "which teams has she joined?" for information,
 and "the key leaked, it has to go" to remove. Verbs that only describe ("the review I started") ask
 for nothing.
 """
@@ -110,7 +110,7 @@ def _clauses(text: str) -> list[str]:
 
 
 def _verb_of(said: Sequence[str], *, asks: bool) -> RequestVerb:
-    """`asks`: whether a question mark ends it. "Open pull requests?" asks to be told."""
+    """`asks`: whether a question mark ends it. "Open pull requests?" asks for information."""
     begin = next((place for place, word in enumerate(said) if word not in _LEAD), len(said))
     if begin == len(said):
         return RequestVerb()
