@@ -22,6 +22,8 @@ from pegboard.search.request_verb import requested_verb
         ("a new webhook", "create"),
         ("new branch hotfix-2 off main", "create"),
         ("let's merge it", "merge"),
+        ("the ticket is settled,\nclose it", "close"),
+        ("," * 1998 + "x", ""),
         ("comment on the issue", "comment"),
         ("", ""),
         ("the weather", ""),
