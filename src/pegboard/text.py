@@ -141,11 +141,12 @@ def stems(text: str) -> list[str]:
     ['creat', 'issu', 'on', 'git', 'hub']
     """
     words = _ASCII_WORD.findall(text) if text.isascii() else WORD.findall(fold(text))
-    return [stem for word in words for stem in _stems_of(word[:MAX_WORD])]
+    return [stem for word in words for stem in word_stems(word[:MAX_WORD])]
 
 
 @lru_cache(maxsize=20_000)
-def _stems_of(word: str) -> tuple[str, ...]:
+def word_stems(word: str) -> tuple[str, ...]:
+    """Return the stems of one word as `words` has it."""
     found = _terms_of(word)
     return found[:-1] if word.isascii() and len(found) > 1 else found
 

@@ -401,10 +401,12 @@ class WordHits(NamedTuple):
     """What a leg over words found."""
 
     hits: tuple[LegHit, ...] = ()
-    """Items that the filters let through, by their score over the lead."""
+    """Items that the filters let through, by their score over all terms or over the lead."""
     first: tuple[int, ...] = ()
     """The best on the whole board by the same score, whatever the filters."""
     scores: Mapping[int, float] = MappingProxyType({})
     """The scores over all terms that are known already."""
+    by_all: bool = False
+    """Whether `first` is by the score over all terms: no item with a term of the lead has more."""
     whole: bool = True
     """Whether an item that is not in `scores` has none of the terms."""

@@ -41,10 +41,13 @@ class Index(Protocol):
         """BM25 over all terms of the query for these items; nothing for one that has none."""
         ...
 
-    def best_keyword_score(self, terms: Sequence[str], least: float) -> float:
+    def best_keyword_score(
+        self, terms: Sequence[str], least: float, without: Sequence[str] = ()
+    ) -> float:
         """Return the best score of any item for these terms; `least` if none exceeds it.
 
-        Whatever the filters: of a caller's view, the best item that search can find there.
+        Whatever the filters: of a caller's view, the best item that search can find there. Items
+        with one of the terms `without` need not be looked at: none of them exceeds `least`.
         """
         ...
 

@@ -95,6 +95,7 @@ def sameness(verb: str, others: Iterable[str]) -> float:
     return -1.0 if any(are_opposite(verb, each) for each in known) else 0.0
 
 
+@lru_cache(maxsize=20_000)
 def effect_fit(verb: str, other: str) -> float:
     """Return how well two verbs agree in what they do to data, in -1..1; 0 if unknown."""
     asked, own = effect_of(verb), effect_of(other)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pegboard.search.action_fit import fit_action
 from pegboard.search.query import EMPTY_STEMS, Query
 from pegboard.search.request_verb import requested_verb
-from pegboard.text import WORD, head, stems, words
+from pegboard.text import WORD, head, stems, word_stems, words
 from pegboard.verbs import effect_of, word_set
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def parse_card(text: str) -> Card:
         tuple(lines[9].split()),
         f" {' '.join(name)} \n {' '.join(title)} ",
         lines[10].strip(),
-        tuple(dict.fromkeys(stem for word in heads for stem in stems(word)[-1:])),
+        tuple(dict.fromkeys([stem for word in heads for stem in word_stems(word)[-1:]])),
         (1 if is_plural(heads[0]) else -1) if heads else 0,
     )
     if _OWN_STEMS.isdisjoint(all_name) and _OWN_STEMS.isdisjoint(all_title):
@@ -320,9 +320,9 @@ class Question:
         self.joined = {
             joined[0]: (first[0], second[0])
             for a, b in pairwise(said)
-            if len(joined := stems(a + b)) == 1
-            and len(first := stems(a)) == 1
-            and len(second := stems(b)) == 1
+            if len(joined := word_stems(a + b)) == 1
+            and len(first := word_stems(a)) == 1
+            and len(second := word_stems(b)) == 1
         }
 
     def _read_also(self, readings: Mapping[str, Sequence[str]]) -> None:
@@ -335,6 +335,8 @@ class Question:
 
     def _denied(self, plain: str) -> int:
         excluded = {stem for found in _EXCLUSION.finditer(plain) for stem in stems(found[1])}
+        if not excluded:
+            return 0
         wanted = set(stems(_EXCLUSION.sub(" ", plain)))
         return sum(
             1 << place
@@ -351,14 +353,17 @@ class Question:
 
     def match(self, held: Sequence[str]) -> tuple[int, int, float]:
         """The bits of an item's stems, how many match, and their share by weight."""
-        matches = self.matches
-        matching = [stem for stem in held if matches[stem]]
-        if not matching:
+        matches, weight, rare = self.matches, self._weights.get, self._rare
+        bits = count = 0
+        matching = 0.0
+        for stem in held:
+            if found := matches[stem]:
+                bits |= found
+                count += 1
+                matching += weight(stem, rare)
+        if not count:
             return 0, 0, 0.0
-        bits = 0
-        for stem in matching:
-            bits |= matches[stem]
-        return bits, len(matching), self._weight(matching) / self._weight(held)
+        return bits, count, matching / sum([weight(stem, rare) for stem in held])
 
     def count_many(self, held: Sequence[str]) -> int:
         """How many stems only say what the question says in another word: that all are meant."""
@@ -374,10 +379,6 @@ class Question:
                 return False
             bits |= self.matches[stem]
         return bool(bits) and (bits | bits >> len(self.stems)) & self.equal == self.subject
-
-    def _weight(self, held: Sequence[str]) -> float:
-        weights, rare = self._weights, self._rare
-        return sum([weights.get(stem, rare) for stem in held])
 
 
 def _names_one(query: Query) -> bool:

@@ -21,6 +21,7 @@ from pegboard.model.items import (
     Leg,
     MatchType,
     Mode,
+    SourceCounts,
     ToolType,
 )
 from pegboard.ports.stages import Embedder
@@ -51,6 +52,9 @@ BOOSTED_BEYOND = 20
 """At most so many items after the last one that is shown may still be lifted into sight."""
 LOOK_ALIKES_AMONG = 50
 EXPLAINED_BEYOND = 5
+RANKED = 30
+"""Candidates that are compared with the question, by fused value. The correction has lifted none
+from further behind among the first ten (benchmarks/README.md)."""
 MOST_SURE = 0.9999
 """Upper bound of fits and scores: no evidence makes certain."""
 CALLED = (Kind.TOOL, Kind.DIRECTIVE)
@@ -105,6 +109,8 @@ class Order(NamedTuple):
     scored: list[Scored]
     titled: frozenset[int] = frozenset()
     """Items whose whole title the query is."""
+    others: Sequence[Scored] = ()
+    """Candidates that were not ranked: too many had a higher fused value."""
 
 
 def ranking(
@@ -113,14 +119,19 @@ def ranking(
     evidence: Evidence,
     fusion: FusionSettings,
     read_as: Mapping[str, tuple[str, ...]] | None = None,
+    most: int = RANKED,
 ) -> Order:
     """Fuse the retrievers; items that the query names, or whose title it is, come first.
 
-    Where both were asked, comparing the query with names, titles and verbs corrects the value of
-    each candidate, and its place where places come from sums. `read_as`: words of the query that
-    the board does not know, and those they were taken for.
+    Where both were asked, comparing the query with names, titles and verbs corrects the values of
+    the `most` best candidates, and their places where places come from sums. `read_as`: words of
+    the query that the board does not know, and those they were taken for.
     """
     scored = fuse(evidence, fusion)
+    hybrid = is_hybrid(evidence.legs)
+    others: Sequence[Scored] = ()
+    if hybrid:
+        scored, others = scored[:most], scored[most:]
     keys = [each.candidate.key for each in scored]
     texts = store.index.cards(keys)
     cards = [parse_card(texts.get(key, "")) for key in keys]
@@ -129,14 +140,14 @@ def ranking(
         key for key, card in zip(keys, cards, strict=True) if wanted and card.title_key == wanted
     )
     named = evidence.named | titled
-    if not is_hybrid(evidence.legs):
+    if not hybrid:
         scored.sort(key=lambda each: each.candidate.key not in named)
         return Order(scored, titled)
     signals = [Signals(each.meaning, each.words, each.value) for each in scored]
     values = rank_values(query, cards, signals, read_as)
     found = [_corrected(each, value, fusion) for each, value in zip(scored, values, strict=True)]
     found.sort(key=lambda each: (each.candidate.key not in named, -each.fused, each.candidate.id))
-    return Order(found, titled)
+    return Order(found, titled, others)
 
 
 def _corrected(each: Scored, value: float, fusion: FusionSettings) -> Scored:
@@ -164,8 +175,9 @@ def find(
     query = parse(ask.text)
     if query.blank:
         return Answer(hits=(), notices=("the query is empty",))
-    search = _Search(store, embedder, ask, settings, beside, patience)
-    asked = scope(query, store.index.source_counts(), ask.filters, ask.services)
+    counts = store.index.source_counts()
+    search = _Search(store, embedder, ask, settings, counts, beside, patience)
+    asked = scope(query, counts, ask.filters, ask.services)
     answer = search.within(asked)
     if answer.hits or answer.late or not asked.services:
         return answer
@@ -188,6 +200,7 @@ class _Search:
         embedder: Embedder | None,
         ask: Ask,
         settings: FindSettings,
+        counts: SourceCounts,
         beside: Executor | None,
         patience: Patience | None,
     ) -> None:
@@ -195,6 +208,7 @@ class _Search:
         self.embedder = embedder
         self.ask = ask
         self.settings = settings
+        self.counts = counts
         self.beside = beside
         self.patience = patience
 
@@ -217,7 +231,9 @@ class _Search:
     def _answer(self, asked: Scope, gathered: Gathered) -> Answer:
         began = time.perf_counter()
         target = self.embedder.fingerprint if self.embedder and gathered.meant else None
-        answer = _Answering(self.store, self.ask, self.settings, asked, gathered, target).answer()
+        items = self.counts.within(asked.filters)
+        answering = _Answering(self.store, self.ask, self.settings, asked, items, gathered, target)
+        answer = answering.answer()
         return answer._replace(
             embed_seconds=gathered.embed_seconds,
             search_seconds=gathered.search_seconds + time.perf_counter() - began,
@@ -232,6 +248,7 @@ class _Answering:
         ask: Ask,
         settings: FindSettings,
         asked: Scope,
+        items: int,
         gathered: Gathered,
         target: Fingerprint | None,
     ) -> None:
@@ -240,7 +257,7 @@ class _Answering:
         self.settings = settings
         self.query = asked.query
         self.services = asked.services
-        self.items = store.index.source_counts().within(asked.filters)
+        self.items = items
         self.gathered = gathered
         self.target = target
         own = ask.threshold
@@ -252,18 +269,21 @@ class _Answering:
 
     def answer(self) -> Answer:
         found, fusion = self.gathered, self.settings.fusion
-        order = ranking(self.store, self.query, found.evidence, fusion, found.read_as)
-        scored, self.titled = order.scored, order.titled
         reach = max(self.ask.limit, LOOK_ALIKES_AMONG if self.ask.diverse else 0)
-        first = _within_reach(scored, reach)
+        most = max(reach, RANKED)
+        order = ranking(self.store, self.query, found.evidence, fusion, found.read_as, most)
+        scored, self.titled = order.scored, order.titled
+        by_evidence = self._is_by_evidence(scored)
+        more = 0 if by_evidence and not self.ask.explain else EXPLAINED_BEYOND
+        first = _within_reach(scored, reach, more)
         entries = self.store.index.entries([each.candidate.key for each in first])
         raters = self._raters(scored)
-        self.least_scores = self._least_scores(scored, first, raters)
+        self.least_scores = self._least_scores(first if by_evidence else scored, raters)
         ranked = self._ranked(first, entries, raters)
         if any(each.fit >= self.threshold for each in ranked):
             fitting = [each for each in ranked if each.fit >= self.floor]
         else:
-            fitting, read = self._verbatim(scored, raters)
+            fitting, read = self._verbatim([*scored, *order.others], raters)
             entries, ranked = {**entries, **read}, _first(fitting, ranked)
         self.down = self._down(entries)
         hits = self._hits(fitting[:reach], entries, self.ask.limit)
@@ -348,20 +368,23 @@ class _Answering:
             fit, score = max(fit, NAMED), NAMED / among + (1 - NAMED / among) * score
         return Rated(min(round(fit, 4), MOST_SURE), min(round(score, 4), MOST_SURE))
 
+    def _is_by_evidence(self, scored: Sequence[Scored]) -> bool:
+        """Whether no item scores more than one before it."""
+        return not any(map(self._is_unjudged, scored)) and all(
+            one.value >= other.value for one, other in pairwise(scored)
+        )
+
     def _least_scores(
-        self, scored: Sequence[Scored], first: Sequence[Scored], raters: Mapping[bool, Rater]
+        self, scored: Sequence[Scored], raters: Mapping[bool, Rater]
     ) -> dict[int, float]:
         """Return scores without boosts, each raised to the best one behind it.
 
-        No limit changes a score: unless the order is that of the evidence, where no item behind
-        the first ones scores more, all candidates are rated.
+        No limit changes a score: unless the order is that of the evidence, `scored` are all
+        candidates.
         """
-        by_evidence = not any(map(self._is_unjudged, scored)) and all(
-            one.value >= other.value for one, other in pairwise(scored)
-        )
         found: dict[int, float] = {}
         least = 0.0
-        for each in reversed(first if by_evidence else scored):
+        for each in reversed(scored):
             least = max(self._rated(each, 0.0, raters).score, least)
             found[each.candidate.key] = least
         return found
@@ -579,9 +602,9 @@ def _with_falling_scores(
     return found
 
 
-def _within_reach(scored: Sequence[Scored], reach: int) -> Sequence[Scored]:
-    """The first, a few more to explain, and all so near that boosts could bring them there."""
-    first = scored[: reach + EXPLAINED_BEYOND]
+def _within_reach(scored: Sequence[Scored], reach: int, more: int) -> Sequence[Scored]:
+    """The first, `more` to explain, and all so near that boosts could bring them there."""
+    first = scored[: reach + more]
     if len(scored) <= len(first):
         return first
     least = scored[reach - 1].fused - 2 * MOST

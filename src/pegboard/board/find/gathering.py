@@ -26,6 +26,15 @@ LOOKED_AT = 60
 """So many that the lead has found are scored by all terms; five times as many by words alone."""
 
 
+class KeywordScores(NamedTuple):
+    """Scores by all terms of a query."""
+
+    scores: Mapping[int, float]
+    """Of the items that a retriever found."""
+    best: float
+    """On the whole board."""
+
+
 class Gathered(NamedTuple):
     """The legs' evidence, and how it came about."""
 
@@ -120,6 +129,7 @@ class Gathering:
         finally:
             if meaning is not None:
                 meaning.told(legs)
+        own = self._scores_of_found(legs)  # while the model embeds the query
         words_done = time.perf_counter()
         meanings, meant = Looked(), None
         if self.meaning is not None:
@@ -132,10 +142,11 @@ class Gathering:
                 if not looked_for:
                     self.frequencies = self.store.index.frequencies(self.query.terms)
                 legs = self._by_words()
+                own = self._scores_of_found(legs)
             else:
                 self.notices += self.meaning.notices
         waited = max(meant.ready - words_done, 0.0) if meant else 0.0
-        evidence = self._evidence(legs, meant, named, meanings)
+        evidence = self._evidence(legs, own, meant, named, meanings)
         return Gathered(
             evidence=evidence,
             frequencies=self.frequencies,
@@ -166,7 +177,7 @@ class Gathering:
         seconds = self.patience.seconds if self.patience else 0.0
         missing = " and ".join("meaning" if leg is Leg.VECTOR else "words" for leg in late)
         return Gathered(
-            evidence=self._evidence({}, meant, (), Looked()),
+            evidence=self._evidence({}, {}, meant, (), Looked()),
             frequencies={},
             wanted=WordQuery(),
             read_as={},
@@ -264,6 +275,7 @@ class Gathering:
     def _evidence(
         self,
         legs: Mapping[Leg, Words],
+        own: Mapping[Leg, KeywordScores],
         meant: Meant | None,
         named: Sequence[LegHit],
         meanings: Looked,
@@ -276,10 +288,9 @@ class Gathering:
             leg: Looked(near, by_leg) for leg, by_leg in (meant.words if meant else {}).items()
         }
         scores = {
-            leg: self._word_scores(words, others, known.get(leg, Looked()))
+            leg: self._word_scores(words, own[leg].scores, others, known.get(leg, Looked()))
             for leg, words in legs.items()
         }
-        best = {leg: self._best(words, scores[leg]) for leg, words in legs.items()}
         ranked = {leg: self._ranked(words.found, scores[leg]) for leg, words in legs.items()}
         ids = {hit.key: hit.id for hits in (*ranked.values(), meaning, named) for hit in hits}
         if meant is not None:
@@ -289,17 +300,30 @@ class Gathering:
         return Evidence(
             candidates=_candidates(ids, scores, ranks),
             legs=frozenset(scores),
-            best=best,
+            best={leg: each.best for leg, each in own.items()},
             known={leg: words.known for leg, words in legs.items()},
             named=frozenset(hit.key for hit in named),
         )
+
+    def _scores_of_found(self, legs: Mapping[Leg, Words]) -> dict[Leg, KeywordScores]:
+        """Score what each keyword retriever found by all its terms, and find the board's best."""
+        found: dict[Leg, KeywordScores] = {}
+        for leg, words in legs.items():
+            scores: Mapping[int, float] = words.found.scores
+            if not words.found.whole:
+                keys = dict.fromkeys((*words.found.first, *(hit.key for hit in words.found.hits)))
+                missing = [key for key in keys if key not in scores]
+                scores = {**scores, **self.store.index.keyword_scores(words.query, missing)}
+            found[leg] = KeywordScores(scores, self._best(words, scores))
+        return found
 
     def _best(self, words: Words, scores: Mapping[int, float]) -> float:
         """The best score on the whole board, which the lead of a large board need not find."""
         found = max((scores.get(key, 0.0) for key in words.found.first), default=0.0)
         if words.query.lead == words.query.terms and not words.query.every:
             return found
-        return self.store.index.best_keyword_score(words.query.terms, found)
+        seen = words.query.lead if words.found.by_all else ()
+        return self.store.index.best_keyword_score(words.query.terms, found, seen)
 
     def _ranked(self, found: WordHits, scores: Mapping[int, float]) -> list[LegHit]:
         """By the score over all terms, where the first look was only by some."""
@@ -311,15 +335,14 @@ class Gathering:
             for rank, (score, item_id, key) in enumerate(hits[: self.depth], start=1)
         ]
 
-    def _word_scores(self, words: Words, others: list[int], known: Looked) -> dict[int, float]:
+    def _word_scores(
+        self, words: Words, own: Mapping[int, float], others: list[int], known: Looked
+    ) -> dict[int, float]:
         """Every candidate's score, also of those that only another leg put forward."""
-        found = {**words.found.scores, **known.scores}
+        found = {**known.scores, **own}
         if not words.found.whole:
-            keys = dict.fromkeys(
-                (*words.found.first, *(hit.key for hit in words.found.hits), *others)
-            )
-            missing = [key for key in keys if key not in found and key not in known.keys]
-            found |= self.store.index.keyword_scores(words.query, missing)
+            missing = [key for key in others if key not in found and key not in known.keys]
+            found |= self.store.index.keyword_scores(words.query, list(dict.fromkeys(missing)))
         return found
 
     def _meaning_scores(

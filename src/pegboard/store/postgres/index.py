@@ -47,8 +47,10 @@ class PostgresIndex:
     def keyword_scores(self, query: WordQuery, keys: Sequence[int]) -> dict[int, float]:
         return self._words.scores(query, keys)
 
-    def best_keyword_score(self, terms: Sequence[str], least: float) -> float:
-        return self._words.best(terms, least)
+    def best_keyword_score(
+        self, terms: Sequence[str], least: float, without: Sequence[str] = ()
+    ) -> float:
+        return self._words.best(terms, least)  # one index scan finds all terms
 
     def vector(
         self, query: Vector, target: Fingerprint, filters: Filters, limit: int

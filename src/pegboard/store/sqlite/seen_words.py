@@ -37,6 +37,12 @@ class SeenWords(Words):
     def _ranked(self, query: WordQuery, limit: int) -> list[Row]:
         return self._in_order(query)[:limit]
 
+    def _ranked_by_all(self, query: WordQuery, filters: Params, limit: int) -> list[Row]:
+        ranked = self._in_order(query, by_all=True)[:limit]
+        keys = in_list([key for key, _ in ranked])
+        ids = dict(self._db.rows(SQL["let_through"], {**filters, "keys": keys}))
+        return [(key, ids.get(key), score) for key, score in ranked]
+
     def _ranked_within(self, query: WordQuery, filters: Params, limit: int) -> list[Row]:
         scores: dict[int, float] = dict(self._in_order(query))
         keys, found = list(scores), []
@@ -46,12 +52,14 @@ class SeenWords(Words):
             found += [(key, item_id, scores[key]) for key, item_id in rows]
         return sorted(found, key=lambda row: (-row[2], row[1], row[0]))[:limit]
 
-    def _in_order(self, query: WordQuery) -> list[Row]:
+    def _in_order(self, query: WordQuery, *, by_all: bool = False) -> list[Row]:
         """Key and score of each item with any term of the lead, or with every; the best first."""
         import numpy as np
 
         picture = self._pictures.latest()
         scores, having = self._weighed(picture, query.lead)
+        if by_all:
+            scores, _ = self._weighed(picture, query.terms)
         places = np.flatnonzero(having >= (len(query.lead) if query.every else 1))
         order = places[np.lexsort((picture.keys[places], -scores[places]))]
         return list(zip(picture.keys[order].tolist(), scores[order].tolist(), strict=True))
@@ -65,7 +73,7 @@ class SeenWords(Words):
         places = places[having[places] > 0]
         return dict(zip(picture.keys[places].tolist(), scores[places].tolist(), strict=True))
 
-    def best(self, terms: Sequence[str], least: float) -> float:
+    def best(self, terms: Sequence[str], least: float, without: Sequence[str] = ()) -> float:
         scores, _ = self._weighed(self._pictures.latest(), terms)
         return max(float(scores.max(initial=0.0)), least)
 

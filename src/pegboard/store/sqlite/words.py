@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from pegboard.model.items import ItemId, LegHit, WordHits, WordQuery
 from pegboard.store import limits
@@ -20,6 +21,14 @@ MERGED_AT_ONCE = 2_000
 MOST_STEPS = 10_000
 
 
+class Having(NamedTuple):
+    """How many items there are, and how many have a term."""
+
+    moment: tuple[int, int]
+    items: int
+    counts: dict[str, int]
+
+
 class Words:
     def __init__(self, database: Database) -> None:
         self._db = database
@@ -28,8 +37,32 @@ class Words:
     def keyword(self, query: WordQuery, filters: Params, limit: int) -> WordHits:
         if not query.lead:
             return WordHits()
-        exact = query.lead == query.terms and not query.every
-        most = limits.FIRST if exact else 2 * limit
+        if query.lead == query.terms and not query.every:
+            return self._by_lead(query, filters, limit, limits.FIRST)
+        if self._leads_to_few(query):
+            return self._by_all(query, filters, limit)
+        return self._by_lead(query, filters, limit, 2 * limit)._replace(scores={}, whole=False)
+
+    def _leads_to_few(self, query: WordQuery) -> bool:
+        return not query.every and sum(self.frequencies(query.lead).values()) <= limits.FIRST
+
+    def _by_all(self, query: WordQuery, filters: Params, limit: int) -> WordHits:
+        """Score by all terms what has a term of the lead: one query, and the best is known."""
+        most = limit + limit // 2
+        ranked = self._ranked_by_all(query, filters, most)
+        found = [row for row in ranked if row[1] is not None]
+        if len(found) < limit and len(ranked) == most:
+            found = self._ranked_within(query, filters, limit)
+        found.sort(key=lambda row: (-row[2], row[1], row[0]))
+        return WordHits(
+            hits=tuple(as_hits(found[:limit])),
+            first=tuple(int(key) for key, _, _ in ranked[: limits.HELD_AGAINST]),
+            scores={int(key): float(score) for key, _, score in ranked},
+            by_all=True,
+            whole=False,
+        )
+
+    def _by_lead(self, query: WordQuery, filters: Params, limit: int, most: int) -> WordHits:
         ranked = self._ranked(query, most)
         cut_short = len(ranked) == most
         found = self._let_through(ranked, filters, limit)
@@ -38,13 +71,19 @@ class Words:
         return WordHits(
             hits=tuple(as_hits(found)),
             first=tuple(int(key) for key, _ in ranked[: limits.HELD_AGAINST]),
-            scores={int(key): float(score) for key, score in ranked} if exact else {},
-            whole=exact and not cut_short,
+            scores={int(key): float(score) for key, score in ranked},
+            whole=not cut_short,
         )
 
     def _ranked(self, query: WordQuery, limit: int) -> list[Row]:
-        """Key and score of the best, whatever the filters."""
+        """Key and score of the best by the lead, whatever the filters."""
         return self._db.rows(SQL["ranked"], {**_lead(query), "limit": limit})
+
+    def _ranked_by_all(self, query: WordQuery, filters: Params, limit: int) -> list[Row]:
+        """Key, id and score of the best by all terms; no id for what the filters leave out."""
+        match, lead = matching(query.terms), matching(query.lead)
+        params = {**FIELD_WEIGHTS, **filters, "match": match, "lead": lead, "limit": limit}
+        return self._db.rows(SQL["ranked_by_all"], params)
 
     def _ranked_within(self, query: WordQuery, filters: Params, limit: int) -> list[Row]:
         """Key, id and score of the best that the filters leave."""
@@ -74,36 +113,36 @@ class Words:
         params: dict[str, Value] = {**FIELD_WEIGHTS, "match": match, "keys": in_list(keys)}
         return {int(key): float(score) for key, score in self._db.rows(SQL["scores"], params)}
 
-    def best(self, terms: Sequence[str], least: float) -> float:
-        """The best score of all items, if it exceeds `least`."""
-        if not terms:
-            return least
-        some = alternatives(self._weights(terms), least)
+    def best(self, terms: Sequence[str], least: float, without: Sequence[str] = ()) -> float:
+        """The best score of all items, or of those without some terms, if it exceeds `least`."""
+        others = [term for term in terms if term not in without]
+        some = alternatives(self._weights(others), least) if others else ()
         if not some:
             return least
-        match, few = matching(terms), matching_any(some)
+        match, few = matching(others), matching_any(some)
+        if without:
+            few = f"({few}) NOT ({matching(without)})"
         params: dict[str, Value] = {**FIELD_WEIGHTS, "match": match, "some": few}
         rows = self._db.rows(SQL["best"], params)
         return max([least, *(float(score) for (score,) in rows)])
 
     def _weights(self, terms: Sequence[str]) -> dict[str, float]:
         """What each term counts at most; exactly that, unless items have been deleted."""
-        counted = self._having()
-        missing = [term for term in terms if term not in counted]
+        having = self._having()
+        missing = [term for term in terms if term not in having.counts]
         if missing:
             rows = self._db.rows(SQL["having"], {"terms": in_list(missing)})
-            counted |= dict.fromkeys(missing, 1) | dict(rows)
-        items = self._db.rows(SQL["last_key"])[0][0]
-        return {term: weight(items, counted[term]) for term in terms}
+            having.counts.update(dict.fromkeys(missing, 1) | dict(rows))
+        return {term: weight(having.items, having.counts[term]) for term in terms}
 
-    def _having(self) -> dict[str, int]:
-        """How many items have a term, as this thread has looked it up since the last change."""
+    def _having(self) -> Having:
+        """What this thread has looked up since the last change."""
         now = self._db.moment()
-        moment, counted = getattr(self._local, "having", (None, {}))
-        if moment != now or len(counted) > MOST_COUNTED:
-            counted = {}
-            self._local.having = (now, counted)
-        return counted
+        having: Having | None = getattr(self._local, "having", None)
+        if having is None or having.moment != now or len(having.counts) > MOST_COUNTED:
+            having = Having(now, self._db.rows(SQL["last_key"])[0][0], {})
+            self._local.having = having
+        return having
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """Looked up once, until this or another process has written something."""

@@ -4,6 +4,20 @@ SELECT rowid, -bm25(item_terms, :name_weight, :title_weight, :aliases_weight, :l
     :description_weight, :parameters_weight, :body_weight) AS score
 FROM item_terms WHERE item_terms MATCH :match ORDER BY score DESC, rowid LIMIT :limit;
 
+-- name: ranked_by_all
+-- Items with a term of the lead, by BM25 over all terms; without an id if the filters leave them out. For the
+-- first plus see scores, for the second nearest.sql.
+SELECT r.key, i.id, r.score
+FROM (SELECT rowid AS key, -bm25(item_terms, :name_weight, :title_weight, :aliases_weight, :labels_weight,
+      :description_weight, :parameters_weight, :body_weight) AS score
+    FROM item_terms
+    WHERE item_terms MATCH :match
+      AND +rowid IN (SELECT l.rowid FROM item_terms l WHERE l.item_terms MATCH :lead)
+    ORDER BY score DESC, rowid LIMIT +:limit) r
+LEFT JOIN items i INDEXED BY items_seen ON i.key = r.key
+  -- include: filters
+ORDER BY r.score DESC, r.key;
+
 -- name: ranked_within
 -- The same for what filters leave, when too few of the first are among it. The plus: see nearest.sql.
 SELECT i.key, i.id, -bm25(item_terms, :name_weight, :title_weight, :aliases_weight, :labels_weight,
