@@ -15,8 +15,8 @@ from pathlib import Path
 from boards import folder_for
 from lookalikes import asked_questions, look_alike_board
 from pegboard import Pegboard
-from pegboard.board.find.answering import ranking
 from pegboard.board.find.gathering import gather
+from pegboard.board.find.ranking import ranked_candidates
 from pegboard.model.items import Filters, Mode
 from pegboard.search.fusion import FusionSettings, fuse
 from pegboard.search.query import parse
@@ -71,7 +71,7 @@ def measured(board: Pegboard, text: str, runs: int) -> dict[str, float]:
     gathered = gather(board.store, embedder, query, Mode.HYBRID, Filters(), DEPTH)
 
     def rerank() -> object:
-        return ranking(board.store, query, gathered.evidence, fusion, gathered.read_as)
+        return ranked_candidates(board.store, query, gathered._replace(ready=None), fusion)
 
     steps: dict[str, list[float]] = {"embedding": [], "fusion": [], "first": [], "again": []}
     for _ in range(runs):

@@ -25,8 +25,8 @@ sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "src")]
 
 from boards import SETS, board_file, filled, folder_for  # noqa: E402
 from pegboard import Pegboard  # noqa: E402
-from pegboard.board.find.answering import ranking  # noqa: E402
 from pegboard.board.find.gathering import gather  # noqa: E402
+from pegboard.board.find.ranking import ranked_candidates  # noqa: E402
 from pegboard.board.measure.evaluating import (  # noqa: E402
     EVALUATED,
     EvalQuery,
@@ -134,7 +134,7 @@ def ask(
 def pool(board: Pegboard, empty: Pool, text: str, mode: str, query: EvalQuery | None) -> Pool:
     asked = parse(text)
     found = gather(board.store, board.embedder, asked, MODES[mode], EVALUATED, 30)
-    scored = ranking(board.store, asked, found.evidence, FusionSettings(), found.read_as).scored
+    scored = ranked_candidates(board.store, asked, found, FusionSettings()).scored
     right = [
         query is not None and name_of(each.candidate.id, query) in query.gold for each in scored
     ]
@@ -214,7 +214,7 @@ def score_terms(curve: confidence.Curve, found: Pool, place: int) -> list[float]
     logit = curve.offset + curve.slope * value + curve.size * size
     return [
         confidence.sigmoid(logit + curve.served),
-        *confidence.share_terms(logit, found.values, value, value),
+        *confidence.share_terms(logit, confidence.nearest_rivals(found.values), value, value),
     ]
 
 
@@ -250,7 +250,8 @@ def rate(curve: confidence.Curve, found: Pool, place: int) -> confidence.Rated:
     if not found.values:
         return confidence.Rated(0.0, 0.0)
     value = found.values[place]
-    return confidence.rated(curve, found.values, value, value, log_size(found.items))
+    rivals = confidence.nearest_rivals(found.values)
+    return confidence.rated(curve, rivals, value, value, log_size(found.items))
 
 
 if __name__ == "__main__":

@@ -140,6 +140,7 @@ def test_a_worker_in_the_background_calibrates_too(board, folder):
     thread.join(60)
 
 
+@pytest.mark.server
 def test_a_service_that_fails_meanwhile_stops_no_sync(opened, folder):
     many(folder)
     with running_server() as server:

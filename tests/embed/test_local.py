@@ -188,6 +188,7 @@ def test_the_readable_part_of_a_text_is_in_words_of_the_model(embedder, text, kn
     assert embedder.readable(text) == known
 
 
+@pytest.mark.program
 def test_the_fingerprint_is_known_without_importing_the_runtime():
     program = (
         "import sys; from pegboard.embed.local import LocalEmbedder; LocalEmbedder().fingerprint;"

@@ -17,7 +17,7 @@ SIGNALS = ranker.Signals(0.5, 0.2, 0.35)
 def values(text, *items):
     """The ranking values of items that the retrievers find equally good."""
     cards = [ranker.parse_card(card(item)) for item in items]
-    return ranker.rank_values(parse(text), cards, [SIGNALS] * len(items))
+    return ranker.rank_values(ranker.Question(parse(text)), cards, [SIGNALS] * len(items))
 
 
 def test_the_packaged_file_belongs_to_these_features():
@@ -87,26 +87,32 @@ def test_an_identifier_in_one_word_is_found_by_two():
 
 
 def test_an_item_without_a_card_is_ranked_by_its_fused_value_alone_or_below():
-    (value,) = ranker.rank_values(parse("send a letter"), [ranker.parse_card("")], [SIGNALS])
+    (value,) = ranker.rank_values(
+        ranker.Question(parse("send a letter")), [ranker.parse_card("")], [SIGNALS]
+    )
     assert value <= SIGNALS.fused + 0.2
 
 
 def test_no_candidates_have_no_values():
-    assert ranker.rank_values(parse("anything"), [], []) == []
+    assert ranker.rank_values(ranker.Question(parse("anything")), [], []) == []
 
 
 @given(text=st.text(max_size=80), names=st.lists(st.text(min_size=1, max_size=30), max_size=6))
 def test_a_value_depends_on_its_own_item_alone(text, names):
     cards = [ranker.parse_card(card(make_item(name=name))) for name in names]
-    together = ranker.rank_values(parse(text), cards, [SIGNALS] * len(cards))
-    alone = [ranker.rank_values(parse(text), [each], [SIGNALS])[0] for each in cards]
+    together = ranker.rank_values(ranker.Question(parse(text)), cards, [SIGNALS] * len(cards))
+    alone = [
+        ranker.rank_values(ranker.Question(parse(text)), [each], [SIGNALS])[0] for each in cards
+    ]
     assert together == pytest.approx(alone)
 
 
 def test_more_cosine_is_never_worse():
     item = ranker.parse_card(card(make_item("send_letter", description="Send a letter.")))
     found = [
-        ranker.rank_values(parse("send a letter"), [item], [ranker.Signals(c, 0.2, 0.2 + c / 2)])
+        ranker.rank_values(
+            ranker.Question(parse("send a letter")), [item], [ranker.Signals(c, 0.2, 0.2 + c / 2)]
+        )
         for c in (0.1, 0.3, 0.5, 0.7, 0.9)
     ]
     assert found == sorted(found)
@@ -255,8 +261,8 @@ def test_a_misspelled_word_counts_as_the_word_it_was_read_as():
     cards = [ranker.parse_card(card(make_item(name))) for name in ("refund_payment", "x")]
     signals = [SIGNALS, SIGNALS]
     readings = {"refnd": ("refund",), "paymnet": ("payment", "payments")}
-    read = ranker.rank_values(parse("refnd a paymnet"), cards, signals, readings)
-    right = ranker.rank_values(parse("refund a payment"), cards, signals)
+    read = ranker.rank_values(ranker.Question(parse("refnd a paymnet"), readings), cards, signals)
+    right = ranker.rank_values(ranker.Question(parse("refund a payment")), cards, signals)
     assert read == right
 
 

@@ -27,6 +27,7 @@ FIELD, NECK = 10.0, 100.0
 field of rivals, fast for those that are level with the item."""
 CROWDED = 2.5
 """The logarithm of the weight of level rivals from which on more of them change nothing."""
+_NARROWER = NECK / FIELD
 MOST_CROWDED = 50.0
 """Bound of the logarithm of a rival's weight, against overflow."""
 FURTHEST_BEHIND, FURTHEST_AHEAD = -0.1, 0.3
@@ -86,7 +87,10 @@ def sigmoid(logit: float) -> float:
 def rated(
     curve: Curve, rivals: Sequence[float], value: float, own: float, log_size: float
 ) -> Rated:
-    """Rate an item by its evidence; `own` is the one of the rivals' values that is its own."""
+    """Rate an item by its evidence; `own` is the one of the rivals' values that is its own.
+
+    `rivals` come from `nearest_rivals`.
+    """
     logit = curve.offset + curve.slope * value + curve.size * log_size
     among = share_terms(logit, rivals, value, own)
     weights = curve.share_offset, curve.share_fit, curve.share_field, curve.share_level
@@ -94,41 +98,48 @@ def rated(
     return Rated(sigmoid(logit), sigmoid(logit + curve.served) * sigmoid(share))
 
 
+def nearest_rivals(values: Sequence[float]) -> list[float]:
+    return sorted(values, reverse=True)[:RIVALS]
+
+
 def share_terms(
     logit: float, rivals: Sequence[float], value: float, own: float
 ) -> tuple[float, float, float, float, float]:
-    """The terms of an item's share among its rivals, in the order of the curve's weights."""
-    others = sorted(rivals, reverse=True)[:RIVALS]
+    """The terms of an item's share among its rivals, in the order of the curve's weights.
+
+    `rivals`: the values of the nearest rivals, best first, with the item's own if it is among them.
+    """
+    others = list(rivals)
     if own in others:
         others.remove(own)
     lead = value - others[0] if others else FURTHEST_AHEAD
+    field, level = crowds(others, value)
     return (
         1.0,
         min(max(logit, LEAST_LOGIT), MOST_LOGIT),
-        crowd(others, value, FIELD),
-        min(crowd(others, value, NECK), CROWDED),
+        field,
+        min(level, CROWDED),
         min(max(lead, FURTHEST_BEHIND), FURTHEST_AHEAD),
     )
 
 
-def crowd(others: Sequence[float], value: float, sharpness: float) -> float:
-    """The logarithm of the number of rivals, each by its weight, with the item itself as one.
+def crowds(others: Sequence[float], value: float) -> tuple[float, float]:
+    """The logarithms of the number of rivals in the whole field, and level with the item.
 
-    `others` begins with the best of them.
+    Each counts by its weight, `exp(FIELD * distance)` and `exp(NECK * distance)`, and the item
+    itself as one.
     """
     exp = math.exp
-    if others and sharpness * (others[0] - value) > MOST_CROWDED:
-        return math.log(
-            1.0 + sum([exp(min(sharpness * (x - value), MOST_CROWDED)) for x in others])
-        )
-    return math.log(1.0 + sum([exp(sharpness * (each - value)) for each in others]))
+    weights = [exp(min(FIELD * (each - value), MOST_CROWDED)) for each in others]
+    level = sum([weight**_NARROWER for weight in weights])
+    return math.log(1.0 + sum(weights)), math.log(1.0 + level)
 
 
 class Rater:
     """Rates the candidates of one query."""
 
     def __init__(self, values: Sequence[float], legs: frozenset[Leg], items: int) -> None:
-        self._rivals = sorted(values, reverse=True)[:RIVALS]
+        self._rivals = nearest_rivals(values)
         self._curve = curve_of(legs)
         self._words_alone = Leg.VECTOR not in legs
         self._size = math.log(max(items, SMALLEST_BOARD) / SMALLEST_BOARD)

@@ -554,13 +554,9 @@ def corrections(rows: Sequence[Sequence[float]]) -> list[float]:
 
 
 def rank_values(
-    query: Query,
-    cards: Sequence[Card],
-    signals: Sequence[Signals],
-    read_as: Mapping[str, Sequence[str]] | None = None,
+    question: Question, cards: Sequence[Card], signals: Sequence[Signals]
 ) -> list[float]:
     """The ranking value of each candidate, in units of the fused value."""
-    question = Question(query, read_as=read_as)
     found = corrections(features(question, cards, signals))
     return [
         signal.fused + more / SCALE + _same_request_value(question, card)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from pegboard.board.find.gathering import Gathered, Gathering
 from pegboard.board.find.patience import Patience
+from pegboard.board.find.ranking import RANKED, is_hybrid, ranked_candidates
 from pegboard.errors import UsageError
 from pegboard.model.answers import Answer, Explanation, Hit, HitFact, WordFact
 from pegboard.model.items import (
@@ -30,17 +31,15 @@ from pegboard.quality import merit
 from pegboard.search.boosts import MOST, BoostSettings, Traits, boosts, total
 from pegboard.search.confidence import NAMED, WORDS_ALONE, Rated, Rater
 from pegboard.search.fusion import (
-    Evidence,
     FusionSettings,
     Method,
     Scored,
-    fuse,
     meaning_weight,
 )
 from pegboard.search.look_alikes import groups
 from pegboard.search.passages import by_words, shown
-from pegboard.search.query import Query, parse
-from pegboard.search.ranker import Question, Signals, parse_card, rank_values
+from pegboard.search.query import parse
+from pegboard.search.ranker import Question, parse_card
 from pegboard.search.ranker_reasons import explain
 from pegboard.search.reason import fields_with, match_type, reason
 from pegboard.search.services import Scope, scope
@@ -52,9 +51,8 @@ BOOSTED_BEYOND = 20
 """At most so many items after the last one that is shown may still be lifted into sight."""
 LOOK_ALIKES_AMONG = 50
 EXPLAINED_BEYOND = 5
-RANKED = 30
-"""Candidates that are compared with the question, by fused value. The correction has lifted none
-from further behind among the first ten (benchmarks/README.md)."""
+LOOK_ALIKES_AMONG = 50
+EXPLAINED_BEYOND = 5
 MOST_SURE = 0.9999
 """Upper bound of fits and scores: no evidence makes certain."""
 CALLED = (Kind.TOOL, Kind.DIRECTIVE)
@@ -101,63 +99,6 @@ class Ranked(NamedTuple):
     @property
     def key(self) -> int:
         return self.scored.candidate.key
-
-
-class Order(NamedTuple):
-    """Candidates, best first."""
-
-    scored: list[Scored]
-    titled: frozenset[int] = frozenset()
-    """Items whose whole title the query is."""
-    others: Sequence[Scored] = ()
-    """Candidates that were not ranked: too many had a higher fused value."""
-
-
-def ranking(
-    store: Store,
-    query: Query,
-    evidence: Evidence,
-    fusion: FusionSettings,
-    read_as: Mapping[str, tuple[str, ...]] | None = None,
-    most: int = RANKED,
-) -> Order:
-    """Fuse the retrievers; items that the query names, or whose title it is, come first.
-
-    Where both were asked, comparing the query with names, titles and verbs corrects the values of
-    the `most` best candidates, and their places where places come from sums. `read_as`: words of
-    the query that the board does not know, and those they were taken for.
-    """
-    scored = fuse(evidence, fusion)
-    hybrid = is_hybrid(evidence.legs)
-    others: Sequence[Scored] = ()
-    if hybrid:
-        scored, others = scored[:most], scored[most:]
-    keys = [each.candidate.key for each in scored]
-    texts = store.index.cards(keys)
-    cards = [parse_card(texts.get(key, "")) for key in keys]
-    wanted = query.name_key
-    titled = frozenset(
-        key for key, card in zip(keys, cards, strict=True) if wanted and card.title_key == wanted
-    )
-    named = evidence.named | titled
-    if not hybrid:
-        scored.sort(key=lambda each: each.candidate.key not in named)
-        return Order(scored, titled)
-    signals = [Signals(each.meaning, each.words, each.value) for each in scored]
-    values = rank_values(query, cards, signals, read_as)
-    found = [_corrected(each, value, fusion) for each, value in zip(scored, values, strict=True)]
-    found.sort(key=lambda each: (each.candidate.key not in named, -each.fused, each.candidate.id))
-    return Order(found, titled, others)
-
-
-def _corrected(each: Scored, value: float, fusion: FusionSettings) -> Scored:
-    if fusion.method is Method.RRF:
-        return each._replace(value=value)
-    return each._replace(value=value, fused=each.fused + value - each.value)
-
-
-def is_hybrid(legs: frozenset[Leg]) -> bool:
-    return Leg.VECTOR in legs and len(legs) > 1
 
 
 def find(
@@ -271,7 +212,7 @@ class _Answering:
         found, fusion = self.gathered, self.settings.fusion
         reach = max(self.ask.limit, LOOK_ALIKES_AMONG if self.ask.diverse else 0)
         most = max(reach, RANKED)
-        order = ranking(self.store, self.query, found.evidence, fusion, found.read_as, most)
+        order = ranked_candidates(self.store, self.query, found, fusion, most)
         scored, self.titled = order.scored, order.titled
         by_evidence = self._is_by_evidence(scored)
         more = 0 if by_evidence and not self.ask.explain else EXPLAINED_BEYOND

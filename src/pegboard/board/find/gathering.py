@@ -12,6 +12,7 @@ from pegboard.ports.stages import Embedder
 from pegboard.ports.store import Store
 from pegboard.search.fusion import Candidate, Evidence
 from pegboard.search.query import Query, choose, known_share
+from pegboard.search.ranker import Question, parse_card
 from pegboard.search.spelling import MOST_READINGS, SHORTEST, endings, nearest
 from pegboard.text import terms, variants
 
@@ -35,6 +36,14 @@ class KeywordScores(NamedTuple):
     """On the whole board."""
 
 
+class Ready(NamedTuple):
+    """What reranking needs, as far as it can be read while the model embeds the question."""
+
+    question: Question
+    cards: Mapping[int, str]
+    """Ranking cards of what the keyword retrievers found."""
+
+
 class Gathered(NamedTuple):
     """The legs' evidence, and how it came about."""
 
@@ -50,6 +59,7 @@ class Gathered(NamedTuple):
     """The query's vector, if meaning was asked."""
     late: tuple[Leg, ...] = ()
     """Those that were waited for in vain."""
+    ready: Ready | None = None
 
 
 def gather(
@@ -129,12 +139,14 @@ class Gathering:
         finally:
             if meaning is not None:
                 meaning.told(legs)
-        own = self._scores_of_found(legs)  # while the model embeds the query
+        own = self._scores_of_found(legs)  # this and what follows, while the model embeds the query
+        found_keys = self._found_keys(legs, own, named)
+        ready = self._ready(found_keys) if self.meaning is not None and legs else None
         words_done = time.perf_counter()
         meanings, meant = Looked(), None
         if self.meaning is not None:
             if self.beside is not None:
-                meanings = self.meaning.scores(self._found_keys(legs, named))
+                meanings = self.meaning.scores(found_keys)
             meant = self.meaning.wait()
             if meant is None:
                 looked_for = not self.by_meaning
@@ -157,6 +169,7 @@ class Gathering:
             search_seconds=time.perf_counter() - began - waited,
             meant=meant.vector if meant else None,
             late=(Leg.VECTOR,) if meaning is not None and meaning.late else (),
+            ready=ready if meant else None,
         )
 
     def _without_meaning(self, meaning: Meaning) -> None:
@@ -188,11 +201,22 @@ class Gathering:
             late=tuple(late),
         )
 
-    def _found_keys(self, legs: Mapping[Leg, Words], named: Sequence[LegHit]) -> list[int]:
+    def _found_keys(
+        self,
+        legs: Mapping[Leg, Words],
+        own: Mapping[Leg, KeywordScores],
+        named: Sequence[LegHit],
+    ) -> list[int]:
         """Those that words have found."""
-        found = (self._ranked(words.found, words.found.scores) for words in legs.values())
+        found = (self._ranked(words.found, own[leg].scores) for leg, words in legs.items())
         by_words = (hit for hits in found for hit in hits)
         return list(dict.fromkeys(hit.key for hit in (*named, *by_words)))
+
+    def _ready(self, keys: Sequence[int]) -> Ready:
+        cards = self.store.index.cards(keys)
+        for text in cards.values():
+            parse_card(text)  # kept by its cache
+        return Ready(Question(self.query, self.read_as), cards)
 
     def _first_look(self) -> list[LegHit]:
         """Items that the query names; and how common its terms are is known from then on."""

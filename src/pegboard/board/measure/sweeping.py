@@ -15,8 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, stdev
 from typing import NamedTuple
 
-from pegboard.board.find.answering import Ask, FindSettings, ranking
+from pegboard.board.find.answering import Ask, FindSettings
 from pegboard.board.find.gathering import Gathered, gather
+from pegboard.board.find.ranking import ranked_candidates
 from pegboard.board.find.requests import find_requests, in_turn, requests_of, shares
 from pegboard.board.measure.evaluating import (
     CUTOFF,
@@ -133,7 +134,7 @@ def _ranked(bench: Bench, parts: Sequence[_Part], fusion: FusionSettings) -> lis
     """Rank the items for each request and interleave them."""
     ids = []
     for query, found, limit in parts:
-        order = ranking(bench.store, query, found.evidence, fusion, found.read_as).scored
+        order = ranked_candidates(bench.store, query, found, fusion).scored
         ids.append([one.candidate.id for one in order[:limit]])
     return list(dict.fromkeys(in_turn(ids)))
 

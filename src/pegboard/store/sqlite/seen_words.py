@@ -40,7 +40,7 @@ class SeenWords(Words):
     def _ranked_by_all(self, query: WordQuery, filters: Params, limit: int) -> list[Row]:
         ranked = self._in_order(query, by_all=True)[:limit]
         keys = in_list([key for key, _ in ranked])
-        ids = dict(self._db.rows(SQL["let_through"], {**filters, "keys": keys}))
+        ids: dict[int, str] = dict(self._db.rows(SQL["let_through"], {**filters, "keys": keys}))
         return [(key, ids.get(key), score) for key, score in ranked]
 
     def _ranked_within(self, query: WordQuery, filters: Params, limit: int) -> list[Row]:
