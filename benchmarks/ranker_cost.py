@@ -4,7 +4,8 @@ The questions of benchmarks/sets/lookalikes on the board of eleven services. Per
 candidates of a hybrid search are gathered once; then embedding the query and reranking run in turn,
 so that whatever else the machine does hits both alike. Reranking is all that follows the fusion of
 scores: loading the ranking cards, comparing them with the question, and the trees. `first` parses
-every card, `again` finds them in the cache.
+every card, `again` finds them in the cache. Only the best candidates are compared; for how many
+questions comparing all of them gives the same first ten is counted, too.
 """
 
 import statistics
@@ -16,8 +17,8 @@ from boards import folder_for
 from lookalikes import asked_questions, look_alike_board
 from pegboard import Pegboard
 from pegboard.board.find.gathering import gather
-from pegboard.board.find.ranking import ranked_candidates
-from pegboard.model.items import Filters, Mode
+from pegboard.board.find.ranking import RANKED, ranked_candidates
+from pegboard.model.items import Filters, ItemId, Mode
 from pegboard.search.fusion import FusionSettings, fuse
 from pegboard.search.query import parse
 from pegboard.search.ranker import parse_card
@@ -25,6 +26,7 @@ from report import at_most, options, quantile, save
 
 DEPTH = 30
 """Candidates of each retriever, as in a search with default settings."""
+SHOWN = 10
 MOST_OF_EMBEDDING = 1.0
 MOST_MILLISECONDS = 1.0
 
@@ -35,6 +37,7 @@ def main() -> None:
     args = parser.parse_args()
     with folder_for(args.keep) as folder, look_alike_board(args.data, folder) as board:
         found = [measured(board, each.query, args.runs) for each in asked_questions()]
+    same = sum(each.pop("same") for each in found)
     milliseconds = {name: [each[name] * 1000 for each in found] for name in found[0]}
     candidates = statistics.median(milliseconds.pop("candidates")) / 1000
     embedding = statistics.median(milliseconds["embedding"])
@@ -52,6 +55,8 @@ def main() -> None:
             },
             "questions": len(found),
             "candidates, median": candidates,
+            "compared at most": RANKED,
+            "questions with the same first ten if all are compared": int(same),
             "milliseconds": {
                 name: {
                     "median": round(statistics.median(some), 3),
@@ -70,8 +75,11 @@ def measured(board: Pegboard, text: str, runs: int) -> dict[str, float]:
         raise SystemExit("the board has no embedder")
     gathered = gather(board.store, embedder, query, Mode.HYBRID, Filters(), DEPTH)
 
-    def rerank() -> object:
-        return ranked_candidates(board.store, query, gathered._replace(ready=None), fusion)
+    plain = gathered._replace(ready=None)
+
+    def rerank(most: int = RANKED) -> list[ItemId]:
+        order = ranked_candidates(board.store, query, plain, fusion, most).scored
+        return [each.candidate.id for each in order[:SHOWN]]
 
     steps: dict[str, list[float]] = {"embedding": [], "fusion": [], "first": [], "again": []}
     for _ in range(runs):
@@ -86,6 +94,7 @@ def measured(board: Pegboard, text: str, runs: int) -> dict[str, float]:
         "first": found["first"] - found["fusion"],
         "again": found["again"] - found["fusion"],
         "candidates": float(len(gathered.evidence.candidates)),
+        "same": float(rerank() == rerank(len(gathered.evidence.candidates))),
     }
 
 

@@ -11,8 +11,8 @@ from pegboard.search.query import Query
 from pegboard.search.ranker import Question, Signals, parse_card, rank_values
 
 RANKED = 30
-"""Candidates that are compared with the question, by fused value. Comparing all of them takes twice
-the time and changes the first ten of one question in a thousand."""
+"""Candidates that are compared with the question, by fused value. Comparing all takes half as long
+again and changes the first ten of 3 % of the questions (`benchmarks/ranker_cost.py`)."""
 
 
 class Order(NamedTuple):
