@@ -6,6 +6,7 @@ import random
 import pytest
 
 from making import SOURCE, by_hand, entry_of, filler, make_item, purge, retire, word_hits
+from pegboard.model.calls import Caller
 from pegboard.model.items import Filters, FirstLook, ItemId, Spellings, WordQuery
 from pegboard.search.query import parse
 from pegboard.store import limits
@@ -261,6 +262,57 @@ def test_the_best_score_is_that_of_the_whole_board(store):
             assert store.index.best_keyword_score(terms, least) == pytest.approx(best)
         assert store.index.best_keyword_score(terms, best + 1) == best + 1
     assert store.index.best_keyword_score(["unheard"], 0.0) == 0.0
+
+
+@pytest.fixture(params=["owner", "reader"])
+def board_of_telling_words(request, sqlite_store):
+    """300 items, as the owner and as a reader sees them, and the words of their descriptions."""
+    chance = random.Random(7)
+    vocabulary = [f"w{number}x" for number in range(40)]
+    shares = [1 / (place + 1) for place in range(40)]
+    sqlite_store.items.put(
+        [
+            make_item(
+                f"{chance.choice(vocabulary)}_{number}",
+                category="box" if number % 50 == 0 else "",
+                description=" ".join(chance.choices(vocabulary, shares, k=chance.randint(3, 20))),
+            )
+            for number in range(300)
+        ],
+        None,
+    )
+    seen = sqlite_store.seen_by(Caller("eve")) if request.param == "reader" else sqlite_store
+    return seen, vocabulary
+
+
+def test_items_with_a_telling_term_are_ordered_by_all_terms(board_of_telling_words):
+    store, vocabulary = board_of_telling_words
+    asked = WordQuery((*vocabulary[:3], *vocabulary[30:33]), tuple(vocabulary[30:33]))
+    keys = range(1, 301)
+    led = store.index.keyword_scores(WordQuery(asked.lead, asked.lead), keys)
+    scores = {key: store.index.keyword_scores(asked, keys)[key] for key in led}
+    found = store.index.keyword(asked, Filters(), 10)
+    best_first = sorted(scores, key=lambda key: -scores[key])
+    assert found.by_all
+    assert [scores[hit.key] for hit in found.hits] == [scores[key] for key in best_first[:10]]
+    assert all(found.scores[hit.key] == pytest.approx(hit.score) for hit in found.hits)
+    assert found.first[0] == best_first[0]
+    in_box = store.index.keyword(asked, Filters(categories=("box",)), 10)
+    assert {hit.key for hit in in_box.hits} == {key for key in led if key % 50 == 1}
+    assert in_box.first == found.first
+
+
+def test_items_that_are_known_to_score_less_need_not_be_looked_at(board_of_telling_words):
+    store, vocabulary = board_of_telling_words
+    chance = random.Random(3)
+    keys = range(1, 301)
+    for _ in range(40):
+        terms = chance.sample(vocabulary, 6)
+        scores = store.index.keyword_scores(WordQuery(tuple(terms)), keys)
+        led = store.index.keyword_scores(WordQuery(tuple(terms[:2])), keys)
+        least = max((scores[key] for key in led), default=0.0)
+        best = store.index.best_keyword_score(terms, least, terms[:2])
+        assert best == pytest.approx(max(scores.values()))
 
 
 @pytest.mark.parametrize("term", ['say "hi"', "AND", "a OR b", "naïve", "日本"])
