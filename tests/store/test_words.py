@@ -265,12 +265,12 @@ def test_the_best_score_is_that_of_the_whole_board(store):
 
 
 @pytest.fixture(params=["owner", "reader"])
-def board_of_telling_words(request, sqlite_store):
+def board_of_telling_words(request, store):
     """300 items, as the owner and as a reader sees them, and the words of their descriptions."""
     chance = random.Random(7)
     vocabulary = [f"w{number}x" for number in range(40)]
     shares = [1 / (place + 1) for place in range(40)]
-    sqlite_store.items.put(
+    store.items.put(
         [
             make_item(
                 f"{chance.choice(vocabulary)}_{number}",
@@ -281,7 +281,7 @@ def board_of_telling_words(request, sqlite_store):
         ],
         None,
     )
-    seen = sqlite_store.seen_by(Caller("eve")) if request.param == "reader" else sqlite_store
+    seen = store.seen_by(Caller("eve")) if request.param == "reader" else store
     return seen, vocabulary
 
 

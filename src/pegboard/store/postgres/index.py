@@ -50,7 +50,7 @@ class PostgresIndex:
     def best_keyword_score(
         self, terms: Sequence[str], least: float, without: Sequence[str] = ()
     ) -> float:
-        return self._words.best(terms, least)  # one index scan finds all terms
+        return self._words.best(terms, least, without)
 
     def vector(
         self, query: Vector, target: Fingerprint, filters: Filters, limit: int

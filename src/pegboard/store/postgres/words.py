@@ -43,21 +43,25 @@ class Words:
         if not query.lead:
             return WordHits()
         exact = query.lead == query.terms and not query.every
+        by_all = not exact and self._leads_to_few(query)
         params = self._weighed(query.lead) | {"least": len(query.lead) if query.every else 1}
         others = self._weighed(() if exact else [t for t in query.terms if t not in query.lead])
-        most = limits.FIRST if exact else 2 * limit
-        looked_at = limit + limit // 2
+        most = limits.FIRST if exact or by_all else 2 * limit
+        looked_at = most if by_all else limit + limit // 2
+        scored = most if by_all else limit
         ask = {
             **params,
             **filters,
             "limit": most,
             "looked_at": looked_at,
-            "scored": limit,
+            "scored": scored,
             "other_terms": others["terms"],
             "other_weights": others["weights"],
         }
         queries = SQL if filters else PLAIN
         ranked = self._db.rows(queries["ranked"], ask, prepare=not filters)
+        if by_all:
+            ranked = _by_all_terms(ranked)
         cut_short = len(ranked) == most
         found = self._let_through(ranked, looked_at, filters, limit)
         if len(found) < limit and cut_short:
@@ -68,10 +72,14 @@ class Words:
             first=tuple(int(key) for key, *_ in ranked[: limits.HELD_AGAINST]),
             scores={
                 int(key): round(score + (rest or 0.0), DIGITS)
-                for key, _, score, rest in (ranked if exact else ranked[:limit])
+                for key, _, score, rest in (ranked if exact else ranked[:scored])
             },
+            by_all=by_all and not cut_short,
             whole=exact and not cut_short,
         )
+
+    def _leads_to_few(self, query: WordQuery) -> bool:
+        return not query.every and sum(self.frequencies(query.lead).values()) <= limits.FIRST
 
     def _let_through(
         self, ranked: Sequence[Row], looked_at: int, filters: Params, limit: int
@@ -103,9 +111,12 @@ class Words:
             for key, score in self._db.rows(SQL["scores"], params, prepare=True)
         }
 
-    def best(self, terms: Sequence[str], least: float) -> float:
-        """The best score of all items, if it exceeds `least`."""
-        params = self._weighed(terms) | {"least": least}
+    def best(self, terms: Sequence[str], least: float, without: Sequence[str] = ()) -> float:
+        """The best score of all items, or of those without some terms, if it exceeds `least`."""
+        others = [term for term in terms if term not in without]
+        if sum(self._weights(others).values()) <= least:
+            return least  # an item scores less than the weights of its terms together
+        params = self._weighed(others) | {"least": least}
         score = self._db.rows(SQL["best"], params, prepare=True)[0][0]
         return least if score is None else max(round(float(score), DIGITS), least)
 
@@ -132,13 +143,17 @@ class Words:
     def _weighed(self, terms: Sequence[str]) -> dict[str, object]:
         """The terms with what each counts, and how long an item is on the average."""
         items, length = self._statistics()
-        known = self._known(terms)
-        weights = {t[:LONGEST_TERM]: weight(items, known[t].items) for t in terms if t in known}
+        weights = self._weights(terms)
         return {
             "terms": list(weights),
             "weights": list(weights.values()),
             "tilt": tilt(items, length),
         }
+
+    def _weights(self, terms: Sequence[str]) -> dict[str, float]:
+        items, _ = self._statistics()
+        known = self._known(terms)
+        return {t[:LONGEST_TERM]: weight(items, known[t].items) for t in terms if t in known}
 
     def _statistics(self) -> tuple[int, int]:
         """How many items there are, and how many terms they have."""
@@ -206,6 +221,14 @@ def _recalled(counted: Counted, terms: Sequence[str]) -> dict[str, Known]:
 
 def _about(known: Mapping[str, Known]) -> dict[str, int]:
     return {term: each.about for term, each in known.items()}
+
+
+def _by_all_terms(ranked: Sequence[Row]) -> list[Row]:
+    """Rows with the score over all terms in place of that over the lead, the best first."""
+    scored = [
+        (key, name, round(led + (rest or 0.0), DIGITS), 0.0) for key, name, led, rest in ranked
+    ]
+    return sorted(scored, key=lambda row: (-row[2], row[0]))
 
 
 def as_hits(rows: Sequence[Row]) -> list[LegHit]:
