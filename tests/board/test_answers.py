@@ -141,6 +141,7 @@ def test_what_comes_nearest_is_given_only_if_nothing_fits(store, ask):
     nothing = ask("send a letter", threshold=1.0)
     assert nothing.hits == ()
     assert nothing.nearest == everything.hits[:NEAREST]
+    assert len(ask("send a letter", threshold=1.0, limit=1).nearest) == NEAREST
 
 
 def test_a_threshold_that_is_given_means_the_same_as_the_setting(store, ask):

@@ -216,7 +216,7 @@ class _Answering:
         scored, self.titled = order.scored, order.titled
         by_evidence = self._is_by_evidence(scored)
         more = 0 if by_evidence and not self.ask.explain else EXPLAINED_BEYOND
-        first = _within_reach(scored, reach, more)
+        first = _within_reach(scored, max(reach, NEAREST), more)
         entries = self.store.index.entries([each.candidate.key for each in first])
         raters = self._raters(scored)
         self.least_scores = self._least_scores(first if by_evidence else scored, raters)

@@ -44,13 +44,19 @@ class SeenWords(Words):
         return [(key, ids.get(key), score) for key, score in ranked]
 
     def _ranked_within(self, query: WordQuery, filters: Params, limit: int) -> list[Row]:
-        scores: dict[int, float] = dict(self._in_order(query))
+        return self._let_through_all(self._in_order(query), filters)[:limit]
+
+    def _within_by_all(self, query: WordQuery, filters: Params, limit: int) -> list[Row]:
+        return self._let_through_all(self._in_order(query, by_all=True), filters)[:limit]
+
+    def _let_through_all(self, ranked: Sequence[Row], filters: Params) -> list[Row]:
+        scores: dict[int, float] = dict(ranked)
         keys, found = list(scores), []
         for start in range(0, len(keys), AT_ONCE):
             some = in_list(keys[start : start + AT_ONCE])
             rows = self._db.rows(SQL["let_through"], {**filters, "keys": some})
             found += [(key, item_id, scores[key]) for key, item_id in rows]
-        return sorted(found, key=lambda row: (-row[2], row[1], row[0]))[:limit]
+        return sorted(found, key=lambda row: (-row[2], row[1], row[0]))
 
     def _in_order(self, query: WordQuery, *, by_all: bool = False) -> list[Row]:
         """Key and score of each item with any term of the lead, or with every; the best first."""

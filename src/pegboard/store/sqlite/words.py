@@ -52,7 +52,7 @@ class Words:
         ranked = self._ranked_by_all(query, filters, most)
         found = [row for row in ranked if row[1] is not None]
         if len(found) < limit and len(ranked) == most:
-            found = self._ranked_within(query, filters, limit)
+            found = self._within_by_all(query, filters, limit)
         found.sort(key=lambda row: (-row[2], row[1], row[0]))
         return WordHits(
             hits=tuple(as_hits(found[:limit])),
@@ -81,9 +81,11 @@ class Words:
 
     def _ranked_by_all(self, query: WordQuery, filters: Params, limit: int) -> list[Row]:
         """Key, id and score of the best by all terms; no id for what the filters leave out."""
-        match, lead = matching(query.terms), matching(query.lead)
-        params = {**FIELD_WEIGHTS, **filters, "match": match, "lead": lead, "limit": limit}
-        return self._db.rows(SQL["ranked_by_all"], params)
+        return self._db.rows(SQL["ranked_by_all"], {**_by_all(query), **filters, "limit": limit})
+
+    def _within_by_all(self, query: WordQuery, filters: Params, limit: int) -> list[Row]:
+        """Key, id and score of the best by all terms that the filters leave."""
+        return self._db.rows(SQL["within_by_all"], {**_by_all(query), **filters, "limit": limit})
 
     def _ranked_within(self, query: WordQuery, filters: Params, limit: int) -> list[Row]:
         """Key, id and score of the best that the filters leave."""
@@ -217,6 +219,10 @@ def matching_any(found: Alternatives) -> str:
         f"({matching([term])} AND ({matching_any(others)}))" if others else matching([term])
         for term, others in found
     )
+
+
+def _by_all(query: WordQuery) -> Params:
+    return {**FIELD_WEIGHTS, "match": matching(query.terms), "lead": matching(query.lead)}
 
 
 def _lead(query: WordQuery) -> Params:

@@ -27,6 +27,16 @@ WHERE item_terms MATCH :match
   -- include: filters
 ORDER BY score DESC, i.id, i.key LIMIT +:limit;
 
+-- name: within_by_all
+-- The same over all terms, for items with a term of the lead.
+SELECT i.key, i.id, -bm25(item_terms, :name_weight, :title_weight, :aliases_weight, :labels_weight,
+    :description_weight, :parameters_weight, :body_weight) AS score
+FROM item_terms JOIN items i ON i.key = item_terms.rowid
+WHERE item_terms MATCH :match
+  AND +item_terms.rowid IN (SELECT l.rowid FROM item_terms l WHERE l.item_terms MATCH :lead)
+  -- include: filters
+ORDER BY score DESC, i.id, i.key LIMIT +:limit;
+
 -- name: let_through
 SELECT i.key, i.id FROM items i INDEXED BY items_seen
 WHERE i.key IN (SELECT value FROM json_each(:keys))
