@@ -10,6 +10,7 @@ from pegboard.embed.hashed import HashedEmbedder
 from pegboard.embed.parts import PartsEmbedder
 from pegboard.model.items import Filters, ItemId, Kind, Mode
 from pegboard.search.boosts import MOST, BoostSettings
+from pegboard.search.confidence import Rater
 from pegboard.search.fusion import FusionSettings, Method
 
 EMBEDDER = PartsEmbedder(HashedEmbedder())
@@ -142,6 +143,17 @@ def test_what_comes_nearest_is_given_only_if_nothing_fits(store, ask):
     assert nothing.hits == ()
     assert nothing.nearest == everything.hits[:NEAREST]
     assert len(ask("send a letter", threshold=1.0, limit=1).nearest) == NEAREST
+
+
+def test_exact_words_find_an_item_far_behind_others(store, ask, monkeypatch):
+    said = {"properties": {"colour": {"description": "Colour of the envelope flap."}}}
+    right = make_item("post", description="Nothing else. " * 40, input_schema=said)
+    others = [make_item(f"colour_envelope_flap_{n}") for n in range(28)]
+    hang(store, EMBEDDER, *others, right)
+    rate = Rater.rate
+    monkeypatch.setattr(Rater, "rate", lambda *args: rate(*args)._replace(fit=0.1))
+    assert ids(ask("colour of the envelope flap", limit=1, threshold=0.2)) == [right.id]
+    assert len(ask("flap colour", limit=1, threshold=0.2).nearest) == NEAREST
 
 
 def test_a_threshold_that_is_given_means_the_same_as_the_setting(store, ask):

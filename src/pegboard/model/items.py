@@ -407,6 +407,6 @@ class WordHits(NamedTuple):
     scores: Mapping[int, float] = MappingProxyType({})
     """The scores over all terms that are known already."""
     by_all: bool = False
-    """Whether `first` is by the score over all terms: no item with a term of the lead has more."""
+    """Whether `first` is by the score over all terms: no item with a lead term scores higher."""
     whole: bool = True
     """Whether an item that is not in `scores` has none of the terms."""

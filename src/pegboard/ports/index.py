@@ -47,7 +47,8 @@ class Index(Protocol):
         """Return the best score of any item for these terms; `least` if none exceeds it.
 
         Whatever the filters: of a caller's view, the best item that search can find there. Items
-        with one of the terms `without` need not be looked at: none of them exceeds `least`.
+        that have one of the terms in `without` are skipped: the caller knows that none of them
+        exceeds `least`.
         """
         ...
 

@@ -224,7 +224,9 @@ class _Answering:
         if any(each.fit >= self.threshold for each in ranked):
             fitting = [each for each in ranked if each.fit >= self.floor]
         else:
-            fitting, read = self._verbatim([*scored, *order.others], raters)
+            everything = [*scored, *order.others]
+            self.least_scores = self._least_scores(everything, raters)
+            fitting, read = self._verbatim(everything, raters)
             entries, ranked = {**entries, **read}, _first(fitting, ranked)
         self.down = self._down(entries)
         hits = self._hits(fitting[:reach], entries, self.ask.limit)

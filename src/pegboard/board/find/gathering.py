@@ -139,7 +139,8 @@ class Gathering:
         finally:
             if meaning is not None:
                 meaning.told(legs)
-        own = self._scores_of_found(legs)  # this and what follows, while the model embeds the query
+        # Done before the vector is waited for: meanwhile the model runs in the other thread.
+        own = self._scores_of_found(legs)
         found_keys = self._found_keys(legs, own, named)
         ready = self._ready(found_keys) if self.meaning is not None and legs else None
         words_done = time.perf_counter()
@@ -207,15 +208,16 @@ class Gathering:
         own: Mapping[Leg, KeywordScores],
         named: Sequence[LegHit],
     ) -> list[int]:
-        """Those that words have found."""
+        """Return the keys of the items that the keyword retrievers found or the query names."""
         found = (self._ranked(words.found, own[leg].scores) for leg, words in legs.items())
         by_words = (hit for hits in found for hit in hits)
         return list(dict.fromkeys(hit.key for hit in (*named, *by_words)))
 
     def _ready(self, keys: Sequence[int]) -> Ready:
+        """Parse the question and the ranking cards of these items."""
         cards = self.store.index.cards(keys)
         for text in cards.values():
-            parse_card(text)  # kept by its cache
+            parse_card(text)  # fills its cache
         return Ready(Question(self.query, self.read_as), cards)
 
     def _first_look(self) -> list[LegHit]:
@@ -362,7 +364,7 @@ class Gathering:
     def _word_scores(
         self, words: Words, own: Mapping[int, float], others: list[int], known: Looked
     ) -> dict[int, float]:
-        """Every candidate's score, also of those that only another leg put forward."""
+        """Return the keyword score of every candidate, whichever retriever found it."""
         found = {**known.scores, **own}
         if not words.found.whole:
             missing = [key for key in others if key not in found and key not in known.keys]

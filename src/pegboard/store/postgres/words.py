@@ -79,6 +79,7 @@ class Words:
         )
 
     def _leads_to_few(self, query: WordQuery) -> bool:
+        """Whether so few items have a lead term that all of them can be scored by all terms."""
         return not query.every and sum(self.frequencies(query.lead).values()) <= limits.FIRST
 
     def _let_through(

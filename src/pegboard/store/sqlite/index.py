@@ -43,7 +43,6 @@ class SqliteIndex:
         self._words = Words(database)
         self.nearest = Nearest(database, reach or Reach())
         self._kept_counts = KeptCounts()
-        self._fingerprints: dict[Fingerprint, int] = {}
 
     def first_look(
         self, terms: Sequence[str], name_key: str, filters: Filters, limit: int
@@ -69,7 +68,7 @@ class SqliteIndex:
     def vector(
         self, query: Vector, target: Fingerprint, filters: Filters, limit: int
     ) -> list[LegHit]:
-        fingerprint = self._fingerprint(target)
+        fingerprint = known_fingerprint(self._db, target)
         if fingerprint is None:
             return []
         ask = Ask(query, fingerprint, target.dimension, self._params(filters), limit)
@@ -88,15 +87,8 @@ class SqliteIndex:
     def _best(
         self, query: Vector, target: Fingerprint, keys: Sequence[int]
     ) -> dict[int, tuple[float, int]]:
-        fingerprint = self._fingerprint(target) if keys else None
+        fingerprint = known_fingerprint(self._db, target) if keys else None
         return {} if fingerprint is None else self.nearest.best(query, fingerprint, keys)
-
-    def _fingerprint(self, target: Fingerprint) -> int | None:
-        """The number of a fingerprint. It is kept: no fingerprint is ever removed or renumbered."""
-        found = self._fingerprints.get(target) or known_fingerprint(self._db, target)
-        if found is not None:
-            self._fingerprints[target] = found
-        return found
 
     def among(self, keys: Sequence[int], filters: Filters) -> frozenset[int]:
         return self._words.among(keys, self._params(filters))

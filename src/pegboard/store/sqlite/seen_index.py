@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from pegboard.model.items import Entry, Filters, Fingerprint, LegHit, Vector
 from pegboard.store.sqlite.database import Database, Value, in_list
+from pegboard.store.sqlite.fingerprints import known_fingerprint
 from pegboard.store.sqlite.index import KeptCounts, SqliteIndex
 from pegboard.store.sqlite.nearest import Ask, Nearest
 from pegboard.store.sqlite.picture import Pictures
@@ -31,7 +32,6 @@ class SeenIndex(SqliteIndex):
         self._words: SeenWords = SeenWords(shared.database, shared.pictures, open_to)
         self.nearest = shared.nearest
         self._kept_counts = KeptCounts()
-        self._fingerprints: dict[Fingerprint, int] = {}
         self._seen = seen
         """The index over what one caller sees of the items."""
         self._open = open_to
@@ -45,7 +45,7 @@ class SeenIndex(SqliteIndex):
     def vector(
         self, query: Vector, target: Fingerprint, filters: Filters, limit: int
     ) -> list[LegHit]:
-        fingerprint = self._fingerprint(target)
+        fingerprint = known_fingerprint(self._db, target)
         if fingerprint is None:
             return []
         ask = Ask(query, fingerprint, target.dimension, self._params(filters), limit)

@@ -21,12 +21,12 @@ MERGED_AT_ONCE = 2_000
 MOST_STEPS = 10_000
 
 
-class Having(NamedTuple):
-    """How many items there are, and how many have a term."""
+class TermCounts(NamedTuple):
+    """Number of items, and of those that have a term, since one change of the board."""
 
     moment: tuple[int, int]
     items: int
-    counts: dict[str, int]
+    having: dict[str, int]
 
 
 class Words:
@@ -44,10 +44,11 @@ class Words:
         return self._by_lead(query, filters, limit, 2 * limit)._replace(scores={}, whole=False)
 
     def _leads_to_few(self, query: WordQuery) -> bool:
+        """Whether so few items have a lead term that all of them can be scored by all terms."""
         return not query.every and sum(self.frequencies(query.lead).values()) <= limits.FIRST
 
     def _by_all(self, query: WordQuery, filters: Params, limit: int) -> WordHits:
-        """Score by all terms what has a term of the lead: one query, and the best is known."""
+        """Score items with a lead term by all terms: one query, which also finds the best score."""
         most = limit + limit // 2
         ranked = self._ranked_by_all(query, filters, most)
         found = [row for row in ranked if row[1] is not None]
@@ -130,21 +131,21 @@ class Words:
 
     def _weights(self, terms: Sequence[str]) -> dict[str, float]:
         """What each term counts at most; exactly that, unless items have been deleted."""
-        having = self._having()
-        missing = [term for term in terms if term not in having.counts]
+        known = self._term_counts()
+        missing = [term for term in terms if term not in known.having]
         if missing:
             rows = self._db.rows(SQL["having"], {"terms": in_list(missing)})
-            having.counts.update(dict.fromkeys(missing, 1) | dict(rows))
-        return {term: weight(having.items, having.counts[term]) for term in terms}
+            known.having.update(dict.fromkeys(missing, 1) | dict(rows))
+        return {term: weight(known.items, known.having[term]) for term in terms}
 
-    def _having(self) -> Having:
-        """What this thread has looked up since the last change."""
+    def _term_counts(self) -> TermCounts:
+        """Return the counts that this thread has read since the last change."""
         now = self._db.moment()
-        having: Having | None = getattr(self._local, "having", None)
-        if having is None or having.moment != now or len(having.counts) > MOST_COUNTED:
-            having = Having(now, self._db.rows(SQL["last_key"])[0][0], {})
-            self._local.having = having
-        return having
+        known: TermCounts | None = getattr(self._local, "term_counts", None)
+        if known is None or known.moment != now or len(known.having) > MOST_COUNTED:
+            known = TermCounts(now, self._db.rows(SQL["last_key"])[0][0], {})
+            self._local.term_counts = known
+        return known
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """Looked up once, until this or another process has written something."""
